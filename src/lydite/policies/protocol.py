@@ -1,0 +1,82 @@
+"""What a policy is: something that answers prompts, several times each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+from lydite.rollout import FinishReason, Message
+
+Prompt = tuple[Message, ...]
+
+
+class SamplingParams(msgspec.Struct, frozen=True, kw_only=True):
+    """How to sample. ``temperature`` 0 is greedy.
+
+    An option that a back end cannot honour raises ``InputError``; it is never silently ignored.
+    """
+
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = 0
+    max_tokens: int = 512
+    stop: tuple[str, ...] = ()
+    logprobs: bool = False
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer.
+
+    Attributes:
+        completion: the assistant's message(s).
+        finish: why it ended; ``error`` together with ``error`` below when the policy could not be asked.
+        prompt_tokens, completion_tokens: counts as the policy reports them, else ``None``.
+        logprobs: log-probability of each completion token, where asked for and available.
+        error: a short reason such as ``http_429`` or ``empty_choice``; such an attempt is graded ``invalid``.
+    """
+
+    completion: tuple[Message, ...] = ()
+    finish: FinishReason = FinishReason.STOP
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    logprobs: tuple[float, ...] | None = None
+    error: str | None = None
+
+
+class Policy(Protocol):
+    """One protocol for built-in, local, served and replayed models.
+
+    Attributes:
+        id: identity that goes into every rollout: name and digest of the weights, or the served model's name.
+        batch: how many prompts it likes in one call.
+        concurrency: how many calls may be under way at once.
+    """
+
+    id: str
+    batch: int
+    concurrency: int
+
+    async def generate(
+        self, prompts: Sequence[Prompt], seeds: Sequence[Sequence[int]], params: SamplingParams
+    ) -> list[list[Attempt]]:
+        """Answer every prompt ``len(seeds[i])`` times.
+
+        Args:
+            prompts: P conversations.
+            seeds: P rows; attempt ``j`` of prompt ``i`` is sampled with ``seeds[i][j]`` alone, so that it comes out the
+                same whatever else is in the batch (where the back end can honour seeds at all).
+            params: sampling parameters.
+
+        Returns:
+            P rows; row ``i`` has exactly ``len(seeds[i])`` attempts. A failing request becomes attempts with ``error``.
+
+        Raises:
+            InputError: unusable parameters, wrong key or model name: nothing that a retry would mend.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Release what is held: connections, processes, memory."""
+        ...

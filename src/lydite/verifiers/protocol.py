@@ -1,0 +1,48 @@
+"""What a verifier is: a factory that compiles a checker's configuration once into a check that judges many attempts."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import msgspec
+
+from lydite.rollout import Message
+from lydite.verdict import Verdict
+
+
+class Submission(msgspec.Struct, frozen=True, kw_only=True):
+    """What is judged.
+
+    Attributes:
+        text: the policy's last words (the completion).
+        prompt: the prompt as text, where known; lets a check tell an answer from a restated question.
+        messages: the whole completion, for checks that look at tool calls.
+    """
+
+    text: str
+    prompt: str | None = None
+    messages: tuple[Message, ...] = ()
+
+
+class Check(Protocol):
+    """A compiled checker. Pure, deterministic, thread-safe; never raises for anything in the submission."""
+
+    def __call__(self, submission: Submission) -> Verdict: ...
+
+
+class Verifier(Protocol):
+    """A kind of checker, such as ``math``.
+
+    ``version`` rises whenever any verdict could change: replay compares verdicts of equal versions only.
+    """
+
+    name: str
+    version: int
+
+    def compile(self, config: dict[str, Any]) -> Check:
+        """Validate the configuration and prepare everything that does not depend on the attempt.
+
+        Raises:
+            InputError: names the field of the configuration that is wrong, and the remedy.
+        """
+        ...
