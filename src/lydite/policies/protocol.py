@@ -59,7 +59,12 @@ class Policy(Protocol):
     concurrency: int
 
     async def generate(
-        self, prompts: Sequence[Prompt], seeds: Sequence[Sequence[int]], params: SamplingParams
+        self,
+        prompts: Sequence[Prompt],
+        seeds: Sequence[Sequence[int]],
+        params: SamplingParams,
+        *,
+        indices: Sequence[Sequence[int]] | None = None,
     ) -> list[list[Attempt]]:
         """Answer every prompt ``len(seeds[i])`` times.
 
@@ -68,6 +73,8 @@ class Policy(Protocol):
             seeds: P rows; attempt ``j`` of prompt ``i`` is sampled with ``seeds[i][j]`` alone, so that it comes out the
                 same whatever else is in the batch (where the back end can honour seeds at all).
             params: sampling parameters.
+            indices: same shape as ``seeds``: which attempts of their groups these are (0, 1, ... when not given). A resumed
+                run asks for the missing ones only; a replayed policy deals by index.
 
         Returns:
             P rows; row ``i`` has exactly ``len(seeds[i])`` attempts. A failing request becomes attempts with ``error``.
