@@ -1,0 +1,91 @@
+"""The command line: one file per command group, imported only when that command is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+COMMANDS = {
+    "demo": "take the built-in policy through the whole loop, in minutes",
+    "verify": "judge a file of completions",
+    "tasks": "lint, split, compare and generate task files",
+    "sample": "sample groups of attempts from a policy, judge them, keep a ledger",
+    "eval": "measure a policy on tasks: pass@k with intervals",
+    "compare": "compare two runs task by task",
+    "train": "train a policy by a recipe: SFT, GRPO family, DPO",
+    "ledger": "verify, replay and show a run's ledger",
+    "export": "preference pairs, SFT rows and KTO rows from a run",
+    "report": "write a run's report.md with its curves",
+    "show": "show a run's attempts as readable transcripts",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Entry point of ``lydite``. Leaves with 0 done, 1 done and the answer is no, 2 unusable input, 3 interrupted."""
+    sys.exit(_run(list(sys.argv[1:] if argv is None else argv)))
+
+
+def _run(argv: list[str]) -> int:
+    if not argv or argv[0] in ("-h", "--help", "help"):
+        print(_help())
+        return 0 if argv else 2
+    if argv[0] in ("-V", "--version", "version"):
+        from lydite._version import __version__
+
+        print(f"lydite {__version__}")
+        return 0
+    name, rest = argv[0], argv[1:]
+    if name not in COMMANDS:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, COMMANDS, 1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        print(f"error: no command '{name}'{hint} (lydite --help lists them)", file=sys.stderr)
+        return 2
+    return _call(name, rest)
+
+
+def _call(name: str, rest: list[str]) -> int:
+    import typer
+
+    from lydite.errors import LyditeError
+
+    module = importlib.import_module(f"lydite.cli.{name}")
+    command = typer.main.get_command(module.app)
+    try:
+        result = command.main(args=rest, prog_name=f"lydite {name}", standalone_mode=False)
+    except LyditeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        print("interrupted; the same command goes on from here", file=sys.stderr)
+        return 3
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): not an error, and nothing may be printed while shutting down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        show = getattr(error, "show", None)  # Typer's own usage errors
+        if show is None:
+            raise
+        show()
+        return int(getattr(error, "exit_code", 2))
+    return result if isinstance(result, int) else 0
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name.ljust(width)}  {text}" for name, text in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: lydite COMMAND [OPTIONS]",
+            "",
+            "Reinforcement learning with verifiable rewards, and rewards worth trusting.",
+            "",
+            *lines,
+            "",
+            "lydite COMMAND --help says more. Exit codes: 0 done, 1 done and the answer is no, 2 unusable input, 3 interrupted.",
+        ]
+    )

@@ -1,0 +1,18 @@
+"""Where words for people go: standard error, so that standard output stays clean data."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from rich.console import Console
+
+from lydite.codec import canonical
+
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    sys.stdout.write(canonical(value).decode() + "\n")
+    sys.stdout.flush()
