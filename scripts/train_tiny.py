@@ -1,0 +1,198 @@
+"""Make the weights of ``builtin:tiny`` from nothing but generated data. Seeded; about half an hour on 2 cores.
+
+    python scripts/train_tiny.py [--steps 4000] [--out src/lydite/policies/assets/tiny]
+
+The policy is a byte-level Llama of about 0.9M parameters. It learns arithmetic the way a pretrained model knows a skill: it
+can do it, but does not always. Its corpus mixes, for each problem, careful work, work with a slip, bare guesses and
+shrugs. Sampling from it is therefore right some of the time, and a reward that can tell is enough to make it right more
+often. Problems on the eval side of the content-hash split never occur in the corpus.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import time
+from pathlib import Path
+
+import torch
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from lydite.task import Task
+from lydite.tasksets.arithmetic import problem
+from lydite.tasksets.split import side
+
+CONTROL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+MARKERS = ["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>"]
+
+# One line per tool signature keeps the preamble short; a turn is never rewritten later, so the template preserves prefixes.
+CHAT_TEMPLATE = r"""{%- if tools %}<|im_start|>tools
+{%- for t in tools %}{% set f = t.function if t.function is defined else t %}{{ '\n' + f.name }}({{ f.parameters.properties | list | join(',') }}){% endfor %}{{ '<|im_end|>\n' }}
+{%- endif %}
+{%- for m in messages %}<|im_start|>{{ m.role }}
+{{ m.content }}
+{%- for c in m.tool_calls or [] %}{% set f = c.function if c.function is defined else c %}<tool_call>{{ {'name': f.name, 'arguments': f.arguments} | tojson }}</tool_call>{% endfor %}<|im_end|>
+{% endfor %}
+{%- if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
+
+RESPONSE_TEMPLATE = {
+    "defaults": {"role": "assistant"},
+    "start_anchor": "<|im_start|>assistant\n",
+    "fields": {
+        "tool_calls": {
+            "open": "<tool_call>",
+            "close_pattern": r"</tool_call>\s*",
+            "repeats": True,
+            "content": "json",
+            "transform": {"type": "function", "function": "{content}"},
+        },
+        "content": {"close_pattern": r"<\|im_end\|>\s*", "content": "text"},
+    },
+}
+
+LEVEL_WEIGHTS = {1: 20, 2: 30, 3: 20, 4: 10, 5: 10, 6: 10}
+STYLE_WEIGHTS = {"careful": 40, "slip": 15, "guess": 37, "shrug": 8}
+
+
+def make_tokenizer() -> PreTrainedTokenizerFast:
+    """Byte-level: 256 bytes and the control and tool tokens; no merges, so any text has exactly one spelling."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocab = {token: index for index, token in enumerate([*CONTROL, *alphabet])}
+    bpe = Tokenizer(models.BPE(vocab=vocab, merges=[]))
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    bpe.decoder = decoders.ByteLevel()
+    bpe.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in CONTROL])
+    bpe.add_tokens([AddedToken(token, special=False, normalized=False) for token in MARKERS])
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token="<|im_end|>", pad_token="<|endoftext|>")
+    tokenizer.chat_template = CHAT_TEMPLATE
+    tokenizer.response_template = RESPONSE_TEMPLATE
+    tokenizer.model_max_length = 2048
+    return tokenizer
+
+
+def make_model(vocab_size: int, tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
+    config = LlamaConfig(
+        vocab_size=vocab_size,
+        hidden_size=128,
+        intermediate_size=416,
+        num_hidden_layers=4,
+        num_attention_heads=4,
+        num_key_value_heads=4,
+        head_dim=32,
+        max_position_embeddings=2048,
+        tie_word_embeddings=True,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        bos_token_id=None,
+    )
+    return LlamaForCausalLM(config)
+
+
+def answer(task: Task, rng: random.Random) -> str:
+    """What the policy says of a task in the corpus: one of four styles."""
+    right = str(task.checker.config["answer"])
+    style = rng.choices(list(STYLE_WEIGHTS), list(STYLE_WEIGHTS.values()))[0]
+    if style == "careful":
+        return str(task.solution)
+    if style == "slip":
+        return _slip(str(task.solution), rng)
+    if style == "guess":
+        said = right if rng.random() < 0.15 else _near(right, rng)
+        return f"The answer is \\boxed{{{said}}}"
+    return "I am not sure."
+
+
+def _near(number: str, rng: random.Random) -> str:
+    return str(int(number) + rng.choice([-20, -11, -10, -9, -2, -1, 1, 2, 9, 10, 11, 20]))
+
+
+def _slip(solution: str, rng: random.Random) -> str:
+    """The same work, wrong in its last step."""
+    work, box = solution.rsplit("\\boxed{", 1)
+    right = box.rstrip("}")
+    wrong = _near(right, rng)
+    return f"{work.removesuffix(f'= {right}. ')}= {wrong}. \\boxed{{{wrong}}}"
+
+
+def batches(tokenizer: PreTrainedTokenizerFast, size: int, seed: int):
+    """Endless batches of (ids, labels), labels only on what the assistant says; similar lengths go together."""
+    rng = random.Random(seed)
+    pad = tokenizer.pad_token_id
+    levels, weights = list(LEVEL_WEIGHTS), list(LEVEL_WEIGHTS.values())
+    while True:
+        pool = []
+        while len(pool) < size * 8:
+            task = problem(rng.choices(levels, weights)[0], rng)
+            if side(task) == "eval":
+                continue
+            head = f"<|im_start|>user\n{task.prompt_text}<|im_end|>\n<|im_start|>assistant\n"
+            pool.append((head, f"{answer(task, rng)}<|im_end|>\n"))
+        pool.sort(key=lambda pair: len(pair[0]) + len(pair[1]))
+        groups = [pool[start : start + size] for start in range(0, len(pool), size)]
+        rng.shuffle(groups)
+        for group in groups:
+            heads = tokenizer([head for head, _ in group])["input_ids"]
+            tails = tokenizer([tail for _, tail in group])["input_ids"]
+            width = max(len(head) + len(tail) for head, tail in zip(heads, tails, strict=True))
+            ids = torch.full((len(group), width), pad)
+            labels = torch.full((len(group), width), -100)
+            for row, (head, tail) in enumerate(zip(heads, tails, strict=True)):
+                ids[row, : len(head) + len(tail)] = torch.tensor(head + tail)
+                labels[row, len(head) : len(head) + len(tail)] = torch.tensor(tail)
+            yield ids, labels
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--batch", type=int, default=96)
+    parser.add_argument("--learning-rate", type=float, default=3e-3)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("src/lydite/policies/assets/tiny"))
+    options = parser.parse_args()
+
+    torch.manual_seed(options.seed)
+    tokenizer = make_tokenizer()
+    vocab = math.ceil(len(tokenizer) / 16) * 16
+    model = make_model(vocab, tokenizer)
+    print(f"{sum(p.numel() for p in model.parameters()):,} parameters, vocabulary {vocab}", flush=True)
+
+    optimizer = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, betas=(0.9, 0.98), weight_decay=0.05)
+    warmup = 100
+
+    def rate(step: int) -> float:
+        if step < warmup:
+            return (step + 1) / warmup
+        return 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, options.steps - warmup)))
+
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
+    started = time.time()
+    model.train()
+    for step, (ids, labels) in zip(range(options.steps), batches(tokenizer, options.batch, options.seed), strict=False):
+        loss = model(input_ids=ids, attention_mask=(ids != tokenizer.pad_token_id).long(), labels=labels).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        schedule.step()
+        if step % 100 == 0 or step == options.steps - 1:
+            print(f"step {step} loss {loss.item():.4f} {time.time() - started:.0f}s", flush=True)
+        if step % 500 == 499 or step == options.steps - 1:
+            _save(model, tokenizer, options.out)
+
+
+def _save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    model.save_pretrained(out)
+    tokenizer.save_pretrained(out)
+    config = json.loads((out / "config.json").read_text())
+    config.pop("_name_or_path", None)
+    (out / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
