@@ -1,0 +1,55 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Each sets up .venv with what it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test test-slow lint types bench docs clean help
+
+help:
+	@echo "make demo       the whole loop on the built-in policy, about 5 minutes on 2 cores"
+	@echo "make test       lint, types and the quick tests"
+	@echo "make test-slow  the tests marked slow"
+	@echo "make bench      the benchmarks whose table is in docs/benchmarks.md"
+	@echo "make docs       build the documentation into site/"
+
+demo: $(VENV)/.demo
+	$(BIN)/lydite demo -o runs/demo
+
+test: lint types
+	$(BIN)/python -m pytest -q -m "not slow"
+
+test-slow: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -m slow
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.docs
+	$(BIN)/zensical build --clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# Installing is quick where nothing changed; the stamps make it quicker still.
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[train]'
+	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[all,dev]'
+	touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet zensical
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache
