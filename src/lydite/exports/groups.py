@@ -53,7 +53,7 @@ def _wanted(phase: str, asked: str | None) -> bool:
 
 
 def usable(row: Row) -> bool:
-    """Whether the attempt was judged and says something: without an assistant message there is nothing to learn from."""
+    """Whether the attempt was judged and says something: without an assistant message there is nothing to learn."""
     if row.record.verdict.outcome is Outcome.INVALID:
         return False
     return any(message.role == "assistant" for message in row.rollout.completion)

@@ -120,8 +120,8 @@ def check_cap(cap: int | None) -> None:
 def _diagonals(chosen: Sequence[Row], rejected: Sequence[Row]) -> Iterator[tuple[Row, Row]]:
     """The cross product, every pair once, in an order whose beginning uses every attempt about equally often.
 
-    Step t pairs t mod C with (t + t div lcm(C, R)) mod R: along a diagonal both sides advance; after lcm(C, R) steps the
-    diagonal closes and the next one begins (there are gcd(C, R) of them).
+    Step t pairs t mod C with (t + t div lcm(C, R)) mod R: along a diagonal both sides advance; after lcm(C, R) steps
+    the diagonal closes and the next one begins (there are gcd(C, R) of them).
     """
     lap = math.lcm(len(chosen), len(rejected))
     for step in range(len(chosen) * len(rejected)):
