@@ -5,18 +5,43 @@ from __future__ import annotations
 import msgspec
 
 from lydite.flag import Flag
+from lydite.rollout import Rollout
 from lydite.verdict import Verdict
+
+
+class Graded(msgspec.Struct, frozen=True, kw_only=True):
+    """A rollout with everything that was said of it, on its way into a run folder.
+
+    Attributes:
+        rollout: the attempt.
+        verdict: what the verifier said.
+        flags: suspicions.
+        reward: the scalar for training; ``None`` where there is nothing to learn from.
+        scheme: the reward scheme in words, such as ``asymmetric+format=0+flagged=keep``.
+        verifier_source: hash of the verifier's source code; empty where no verifier was asked.
+        seconds: time that verification took.
+    """
+
+    rollout: Rollout
+    verdict: Verdict
+    flags: tuple[Flag, ...] = ()
+    reward: float | None = None
+    scheme: str = ""
+    verifier_source: str = ""
+    seconds: float = 0.0
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """What a ledger line says, apart from its place in the chain (``seq``, ``prev``, ``hash``; see ``ledger.chain``).
 
+    ``sample``, ``task_digest`` and ``kind`` come first, so that verification finds them without parsing JSON.
+
     Attributes:
-        kind: ``verdict`` (of one new sample, in the order of ``rollouts.jsonl``); other kinds point to an older record.
         sample: SHA-256 of the sample's line in ``rollouts.jsonl``.
+        task_digest: digest of the task document.
+        kind: ``verdict`` (of one new sample, in the order of ``rollouts.jsonl``); other kinds point to an older record.
         rollout: id of the rollout.
         task: id of the task.
-        task_digest: digest of the task document.
         policy: identity of the policy that spoke.
         verdict: what was said.
         flags: suspicions at the time.
@@ -27,11 +52,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         time: seconds since the epoch when the record was made.
     """
 
-    kind: str = "verdict"
     sample: str
+    task_digest: str
+    kind: str = "verdict"
     rollout: str
     task: str
-    task_digest: str
     policy: str
     verdict: Verdict
     flags: tuple[Flag, ...] = ()
@@ -41,3 +66,36 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     time: float
     schema: int = 1
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A sample and its record, as read back. ``seq`` is the record's place in the ledger, from 1: its line number."""
+
+    rollout: Rollout
+    record: Record
+    seq: int
+
+
+def record_of(graded: Graded, sample: str, time: float) -> Record:
+    """The record of a graded rollout.
+
+    Args:
+        graded: the rollout and what was said of it.
+        sample: SHA-256 of its line in ``rollouts.jsonl``, hex.
+        time: seconds since the epoch.
+    """
+    rollout = graded.rollout
+    return Record(
+        sample=sample,
+        task_digest=rollout.task_digest,
+        rollout=rollout.id,
+        task=rollout.task,
+        policy=rollout.policy,
+        verdict=graded.verdict,
+        flags=graded.flags,
+        reward=graded.reward,
+        scheme=graded.scheme,
+        verifier_source=graded.verifier_source,
+        seconds=graded.seconds,
+        time=time,
+    )

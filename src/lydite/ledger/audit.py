@@ -1,0 +1,255 @@
+"""One pass over a run folder that checks every byte of its ledger, its samples and its tasks.
+
+Covered: any change, removal, insertion, reordering or truncation of a line (or of single bytes, white space included)
+in ``ledger.jsonl``, ``rollouts.jsonl`` and ``tasks.jsonl``; settings, kind or time of creation changed in ``run.json``;
+a ledger that belongs to another run; files that are missing.
+
+Not covered: ``notes``, ``versions`` and ``state`` in ``run.json``, ``metrics.jsonl`` and files that are derived.
+Whoever can rewrite every file can rewrite ``run.json`` too: against that, note the head elsewhere and compare
+(``head=``). In a run that was killed, what lies behind the head in ``run.json`` (about the last second) is checked
+against itself only.
+
+The memory needed grows with the number of tasks (a digest each), not with that of samples.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from lydite.codec import canonical, digest
+from lydite.errors import InputError
+from lydite.ledger import taskfile
+from lydite.ledger.chain import SUFFIX_BYTES, TASK_AND_KIND_BYTES, prefix, suffix, task_and_kind
+from lydite.ledger.files import Lines
+from lydite.ledger.info import RunInfo, State
+from lydite.ledger.reading import read_rollout, read_task
+
+LEDGER = "ledger.jsonl"
+ROLLOUTS = "rollouts.jsonl"
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """The first thing that is wrong.
+
+    Attributes:
+        file: which file of the run folder.
+        line: 1-based line in it; ``None`` for the file as a whole.
+        id: id of the rollout or task concerned, where it can be told.
+        message: what is wrong.
+    """
+
+    file: str
+    line: int | None = None
+    id: str | None = None
+    message: str
+
+    def __str__(self) -> str:
+        where = self.file + (f":{self.line}" if self.line is not None else "")
+        return f"{where}: {self.message}" + (f" [{self.id}]" if self.id else "")
+
+
+class Audit(msgspec.Struct, kw_only=True):
+    """What a pass over a run folder found.
+
+    Attributes:
+        state: as ``run.json`` says.
+        problem: the first thing that is wrong, or ``None``.
+        records: records that are in order, from the first.
+        head: hash of the last of them.
+        ledger_size: bytes of ``ledger.jsonl`` up to there.
+        samples: samples that these records are about.
+        samples_size: bytes of ``rollouts.jsonl`` up to there.
+        unnoted: records in order behind the head that ``run.json`` notes (a killed run).
+        unrecorded: samples that have no record yet (a killed run).
+        unrecorded_size: bytes of ``rollouts.jsonl`` up to the last complete line of those.
+        torn: files whose last line is not complete (a killed run).
+    """
+
+    state: str
+    problem: Problem | None = None
+    records: int = 0
+    head: str = ""
+    ledger_size: int = 0
+    samples: int = 0
+    samples_size: int = 0
+    unnoted: int = 0
+    unrecorded: int = 0
+    unrecorded_size: int = 0
+    torn: tuple[str, ...] = ()
+
+    @property
+    def sealed(self) -> bool:
+        """Whether nothing waits for a resume."""
+        return not (self.unnoted or self.unrecorded or self.torn)
+
+
+def audit(folder: Path, info: RunInfo) -> Audit:
+    """Check a run folder against its ``run.json``. Stops at the first problem."""
+    result = Audit(state=info.state, head=info.genesis)
+    if digest(info.settings) != info.settings_digest:
+        result.problem = Problem(file="run.json", message="the settings do not have the digest that is noted with them")
+        return result
+    for name in (taskfile.FILE, ROLLOUTS, LEDGER):
+        if not (folder / name).is_file():
+            result.problem = Problem(file=name, message="is missing")
+            return result
+    digests, tasks_problem = _tasks(folder, info, result)
+    result.problem = _chain(folder, info, result, digests) or tasks_problem
+    return result
+
+
+def _tasks(folder: Path, info: RunInfo, result: Audit) -> tuple[set[bytes], Problem | None]:
+    """Digests of the tasks, and what is wrong with ``tasks.jsonl``: told last, as a record may name the task itself."""
+    path = folder / taskfile.FILE
+    problem = None
+    if taskfile.mark_of_file(path, info.tasks.size) != info.tasks:
+        problem = Problem(file=taskfile.FILE, message="is not the file that run.json notes (edited or cut)")
+    elif taskfile.mark_of_file(path, info.origin.size) != info.origin:
+        problem = Problem(file=taskfile.FILE, message="does not begin with the tasks that the run was made with")
+    lines, allowed, at = Lines(path), set(), 0
+    for number, line in enumerate(lines, 1):
+        at += len(line) + 1
+        try:
+            task = read_task(line, path, number)
+            if canonical(task) != line and problem is not None:
+                problem = Problem(file=path.name, line=number, id=task.id, message="was edited")
+            allowed.add(task_and_kind(task.digest))
+        except InputError as error:
+            return allowed, Problem(file=path.name, line=number, message=error.message)
+        if at > info.tasks.size and info.state is State.COMPLETE and problem is None:
+            problem = Problem(file=path.name, line=number, id=task.id, message="was added after the run was complete")
+    if lines.tail:
+        if info.state is State.COMPLETE:
+            problem = problem or Problem(file=path.name, message="ends in an incomplete line")
+        else:
+            result.torn += (path.name,)
+    return allowed, problem
+
+
+def _chain(folder: Path, info: RunInfo, result: Audit, tasks: set[bytes]) -> Problem | None:
+    """Walk ledger and samples side by side. The loop is the hot path: about 3 microseconds a record of 1 KB."""
+    ledger, rollouts = Lines(folder / LEDGER), Lines(folder / ROLLOUTS)
+    samples = iter(rollouts)
+    sha256 = hashlib.sha256
+    sample = next(samples, None)
+    seq, head, matched, noted = 0, info.genesis, 0, info.records
+    ledger_size = samples_size = 0
+    problem = None
+    if noted == 0 and head != info.head:
+        return Problem(file="run.json", message="the head is not that of an empty ledger of this run")
+    for line in ledger:
+        name = sha256(line[:-SUFFIX_BYTES]).hexdigest()
+        begin = prefix(seq + 1, head, sha256(sample).hexdigest()) if sample is not None else b"\n"
+        at = len(begin)
+        if (
+            line.startswith(begin)
+            and line[at : at + TASK_AND_KIND_BYTES] in tasks
+            and line.endswith(suffix(name))
+            and sample is not None
+        ):
+            matched += 1
+            samples_size += len(sample) + 1
+            sample = next(samples, None)
+        else:
+            problem = _explain(line, seq + 1, head, name, sample, matched + 1, tasks)
+            if problem is not None:
+                break
+        seq += 1
+        head = name
+        ledger_size += len(line) + 1
+        if seq == noted and head != info.head:
+            problem = Problem(
+                file=LEDGER,
+                line=seq,
+                id=_peek(line, "rollout"),
+                message="is not the head that run.json notes: rewritten",
+            )
+            break
+    result.records, result.head, result.ledger_size = seq, head, ledger_size
+    result.samples, result.samples_size, result.unrecorded_size = matched, samples_size, samples_size
+    if problem is not None:
+        return problem
+    if seq < noted:
+        return Problem(file=LEDGER, line=seq + 1, message=f"cut: run.json notes {noted} records, {seq} are there")
+    result.unnoted = seq - noted
+    return _rest(result, info, ledger, rollouts, sample, samples)
+
+
+def _rest(
+    result: Audit, info: RunInfo, ledger: Lines, rollouts: Lines, sample: bytes | None, samples: Iterator[bytes]
+) -> Problem | None:
+    """What follows the last record: nothing in a complete run, a crash's remains in another."""
+    complete = info.state is State.COMPLETE
+    if complete and result.unnoted:
+        return Problem(
+            file=LEDGER, line=info.records + 1, message=f"{result.unnoted} records were added behind the noted head"
+        )
+    while sample is not None:
+        number = result.samples + result.unrecorded + 1
+        try:
+            rollout = read_rollout(sample, rollouts.path, number)
+        except InputError as error:
+            return Problem(file=ROLLOUTS, line=number, message=error.message)
+        if complete:
+            return Problem(file=ROLLOUTS, line=number, id=rollout.id, message="no record of the ledger is about it")
+        if canonical(rollout) != sample:
+            return Problem(file=ROLLOUTS, line=number, id=rollout.id, message="was edited")
+        result.unrecorded += 1
+        result.unrecorded_size += len(sample) + 1
+        sample = next(samples, None)
+    for lines in (rollouts, ledger):
+        if lines.tail and complete:
+            return Problem(file=lines.path.name, message="ends in an incomplete line")
+        if lines.tail:
+            result.torn += (lines.path.name,)
+    return None
+
+
+def _explain(
+    line: bytes, seq: int, prev: str, name: str, sample: bytes | None, sample_number: int, tasks: set[bytes]
+) -> Problem | None:
+    """Why a line is not what must stand here; ``None`` when it is a good record of another kind than ``verdict``."""
+    who = _peek(line, "rollout")
+
+    def wrong(message: str, file: str = LEDGER, number: int = seq) -> Problem:
+        return Problem(file=file, line=number, id=who, message=message)
+
+    if not line.endswith(suffix(name)):
+        return wrong("was edited: its hash does not match its content")
+    found = _peek(line, "seq")
+    if not line.startswith(b'{"seq":%d,' % seq):
+        if found is not None and found.isdecimal() and int(found) > seq:
+            return wrong(f"record {seq} stood here: removed or moved (record {found} is here instead)")
+        return wrong(f"was inserted, repeated or moved: record {seq} belongs here, not {found}")
+    if not line.startswith(b'{"seq":%d,"prev":"%b",' % (seq, prev.encode())):
+        if seq == 1:
+            return wrong(
+                "does not belong to this run: settings, kind, creation time or tasks are not those it began with"
+            )
+        return wrong(f"does not follow record {seq - 1}: that one was rewritten or replaced, or this one was put in")
+    if _peek(line, "kind") != "verdict":
+        return None
+    if sample is None:
+        return wrong("its sample is missing: removed or cut", ROLLOUTS, sample_number)
+    if not line.startswith(prefix(seq, prev, hashlib.sha256(sample).hexdigest())):
+        return wrong("is not the sample that was judged: edited, removed, inserted or moved", ROLLOUTS, sample_number)
+    at = len(prefix(seq, prev, "0" * 64))
+    if line[at : at + TASK_AND_KIND_BYTES] not in tasks:
+        who = _peek(line, "task")
+        return Problem(
+            file=taskfile.FILE, id=who, message=f"the task of record {seq} is not there as it was: edited or removed"
+        )
+    return None
+
+
+def _peek(line: bytes, field: str) -> str | None:
+    """A field of a line that may be damaged, as text."""
+    try:
+        value = msgspec.json.decode(line)[field]
+    except (msgspec.DecodeError, KeyError, TypeError):
+        return None
+    return str(value)

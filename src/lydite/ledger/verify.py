@@ -1,0 +1,50 @@
+"""The verdict on a ledger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from lydite.errors import InputError
+from lydite.ledger.audit import LEDGER, ROLLOUTS, Audit, Problem, audit
+from lydite.ledger.info import FILE as INFO
+from lydite.ledger.info import read_info
+
+
+def verify_run(path: str | Path, *, head: str | None = None) -> Audit:
+    """Check every byte of a run's ledger, samples and tasks.
+
+    Args:
+        path: the run folder.
+        head: hash of the last record, as noted elsewhere; the ledger must end in it.
+
+    Returns:
+        What was found; ``problem`` is ``None`` when all is in order.
+
+    Raises:
+        InputError: there is no run at all, or ``head`` is no hash.
+    """
+    folder = Path(path)
+    wanted = head.strip().lower() if head is not None else None
+    if wanted is not None and (len(wanted) != 64 or set(wanted) - set("0123456789abcdef")):
+        raise InputError(
+            f"not a hash of 64 hex digits: {head}", field="--head", remedy="give the head as it was printed"
+        )
+    if not any((folder / name).is_file() for name in (INFO, LEDGER, ROLLOUTS)):
+        raise InputError("not a run folder: there is no run.json in it", path=folder)
+    try:
+        info = read_info(folder)
+    except InputError as error:
+        missing = not (folder / INFO).is_file()
+        problem = Problem(file=INFO, message="is missing" if missing else error.message)
+        return Audit(state="unknown", problem=problem)
+    found = audit(folder, info)
+    if found.problem is None and wanted is not None and found.head != wanted:
+        message = (
+            f"the ledger ends in {found.head}, not in the head that was noted elsewhere: rewritten, cut or continued"
+        )
+        found = msgspec.structs.replace(
+            found, problem=Problem(file=LEDGER, line=found.records or None, message=message)
+        )
+    return found
