@@ -1,0 +1,7 @@
+"""Suspicions about attempts: flags that stand beside verdicts and never change them."""
+
+from lydite.detectors.protocol import Detector
+from lydite.detectors.registry import DETECTORS, detect
+from lydite.detectors.visible_work import NoVisibleWork
+
+__all__ = ["DETECTORS", "Detector", "NoVisibleWork", "detect"]

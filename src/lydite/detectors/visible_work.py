@@ -1,0 +1,75 @@
+"""``no_visible_work``: a correct answer that shows no work.
+
+The cheapest way to earn a reward without learning to solve anything is to write the answer alone: guessed, memorised, or
+copied from a leak. Such a sample stays correct; it is flagged, and barred from becoming a preferred example.
+
+Applies to ``correct`` verdicts of ``math`` (words and numbers are counted) and ``choice`` (words alone: the work of a choice
+question need not have numbers in it). Not to ``exact``, where the whole completion has to be the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lydite.errors import InputError
+from lydite.flag import Flag
+from lydite.rollout import Rollout
+from lydite.verdict import Verdict
+
+MIN_WORDS = 20
+MIN_NUMBERS = 2
+
+# The answer itself is not work. Boxes nest at most twice in this scan, which is a count, not a parser.
+_ANSWER = re.compile(
+    r"\\(?:boxed|fbox)\s?\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|<answer>[^<]*</answer>|^[ \t]*####[^\n]*",
+    re.MULTILINE,
+)
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+(?:['’.,][^\W_]+)*")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+class NoVisibleWork:
+    """Thresholds per task: ``metadata.flags.no_visible_work = {min_words, min_numbers}``; 0 switches one off."""
+
+    name = "no_visible_work"
+    version = 1
+    bars = True
+
+    def look(self, rollout: Rollout, verdict: Verdict, config: dict[str, Any]) -> Flag | None:
+        """A flag when a correct answer has fewer words or numbers outside of the answer than the thresholds say.
+
+        Raises:
+            InputError: a threshold that is unknown, or not a whole number of at least 0.
+        """
+        if not verdict.correct:
+            return None
+        kind = verdict.verifier.partition("@")[0]
+        if kind not in ("math", "choice"):
+            return None
+        min_words, min_numbers = _thresholds(config, MIN_NUMBERS if kind == "math" else 0)
+        text = _ANSWER.sub(" ", rollout.text)
+        words, numbers = _count(_WORD, text, min_words), _count(_NUMBER, text, min_numbers)
+        if words >= min_words and numbers >= min_numbers:
+            return None
+        evidence = {"words": words, "numbers": numbers, "min_words": min_words, "min_numbers": min_numbers}
+        return Flag(detector=self.name, version=self.version, bars=self.bars, evidence=evidence)
+
+
+def _count(pattern: re.Pattern[str], text: str, enough: int) -> int:
+    """Matches, counted no further than it matters (at least to 1000, so that the evidence says something)."""
+    count = 0
+    for _ in pattern.finditer(text):
+        count += 1
+        if count >= enough:
+            break
+    return count
+
+
+def _thresholds(config: dict[str, Any], min_numbers: int) -> tuple[int, int]:
+    for field, value in config.items():
+        if field not in ("min_words", "min_numbers"):
+            raise InputError("unknown threshold", field=field, remedy="no_visible_work knows min_words and min_numbers")
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise InputError("expected a whole number of at least 0", field=field)
+    return config.get("min_words", MIN_WORDS), config.get("min_numbers", min_numbers)

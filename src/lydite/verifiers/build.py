@@ -1,0 +1,117 @@
+"""From a checker to a compiled check that never raises."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lydite.codec import canonical, well_formed
+from lydite.errors import InputError
+from lydite.task import Checker
+from lydite.verdict import Verdict
+from lydite.verifiers.protocol import Check, Submission, Verifier
+from lydite.verifiers.registry import find
+
+CACHE_SIZE = 4096
+"""Compiled checkers kept; a group of attempts at one task shares one."""
+
+
+class CompiledChecker:
+    """A check that judges many submissions: deterministic, thread-safe, and it never raises.
+
+    Attributes:
+        checker: what it was compiled from.
+        id: ``name@version`` of the verifier.
+        source: hex SHA-256 over the verifier's source files; stable between processes.
+    """
+
+    __slots__ = ("_check", "checker", "id", "source")
+
+    def __init__(self, checker: Checker, verifier: Verifier) -> None:
+        self.checker = checker
+        self.id = f"{verifier.name}@{verifier.version}"
+        self.source = source_hash(verifier)
+        self._check: Check = verifier.compile(checker.config)
+
+    def __call__(self, submission: Submission) -> Verdict:
+        """The verdict. A fault of the verifier's own is ``invalid`` with reason ``verifier_error``, never a score."""
+        try:
+            text = submission.text
+            if not text.isascii() and well_formed(text) is not text:
+                submission = msgspec.structs.replace(submission, text=well_formed(text))
+            verdict = self._check(submission)
+            if type(verdict) is Verdict:
+                return verdict
+            fault = f"returned {type(verdict).__name__}, not a Verdict"
+        except Exception as error:
+            fault = type(error).__name__
+        return Verdict.invalid("verifier_error", self.id, detail=fault)
+
+
+def build(checker: Checker | dict[str, Any]) -> CompiledChecker:
+    """The compiled check of a checker, from a cache where it was compiled before.
+
+    Args:
+        checker: a ``Checker`` or ``{"type": ..., "config": {...}}``.
+
+    Raises:
+        InputError: unknown type, or a configuration that the verifier refuses; names the field and the remedy.
+    """
+    if not isinstance(checker, Checker):
+        checker = _parse(checker)
+    try:
+        key = canonical(checker)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise InputError(f"not plain JSON: {error}", field="checker.config") from None
+    return _compiled(key)
+
+
+def _parse(document: Any) -> Checker:
+    if not isinstance(document, dict):
+        raise InputError(f"expected an object, found {type(document).__name__}", field="checker")
+    extra = sorted(set(document) - {"type", "config"})
+    if extra:
+        raise InputError(f"unknown field {extra[0]!r}", field="checker", remedy='it has "type" and "config" only')
+    if not isinstance(document.get("type"), str):
+        raise InputError("missing, or not a text", field="checker.type", remedy="name a verifier, for example math")
+    if not isinstance(document.get("config", {}), dict):
+        raise InputError("expected an object", field="checker.config")
+    return Checker(type=document["type"], config=document.get("config", {}))
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def _compiled(key: bytes) -> CompiledChecker:
+    # Compiled from the canonical bytes, not from the caller's object: later changes to that object cannot reach it,
+    # and what is compiled is exactly what a ledger's digest speaks of.
+    checker = msgspec.json.decode(key, type=Checker)
+    try:
+        return CompiledChecker(checker, find(checker.type))
+    except InputError as error:
+        raise error.at(prefix="checker" if error.field == "type" else "checker.config") from None
+
+
+def source_hash(verifier: Verifier) -> str:
+    """Hex SHA-256 over a verifier's source files.
+
+    The files are those of the modules named in the verifier's attribute ``modules`` (default: the module of its class);
+    a package stands for all of its Python files. Names and contents count, folders do not.
+    """
+    return _hash_of(tuple(getattr(verifier, "modules", (type(verifier).__module__,))))
+
+
+@lru_cache(maxsize=256)
+def _hash_of(modules: tuple[str, ...]) -> str:
+    total = hashlib.sha256()
+    for name in modules:
+        module = sys.modules.get(name) or __import__(name, fromlist=["_"])
+        file = Path(module.__file__ or "")
+        for path in sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else [file]:
+            data = path.read_bytes() if path.is_file() else b""
+            total.update(f"{path.name}\0{len(data)}\0".encode())
+            total.update(data)
+    return total.hexdigest()

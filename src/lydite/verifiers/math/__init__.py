@@ -1,0 +1,1 @@
+"""Mathematical answers: find the answer, compare it by what it means."""

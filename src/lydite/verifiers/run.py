@@ -1,0 +1,168 @@
+"""Verify one completion, or a stream of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from lydite.codec import well_formed
+from lydite.errors import InputError
+from lydite.rollout import Message, last_assistant, prompt_text
+from lydite.task import Checker, Task
+from lydite.verdict import Outcome, Verdict
+from lydite.verifiers.build import build
+from lydite.verifiers.pool import Lost, map_in_processes
+from lydite.verifiers.protocol import Submission
+
+Item = Mapping[str, Any] | tuple[Any, ...]
+
+
+def verify(
+    checker: Checker | Task | dict[str, Any],
+    completion: str | Sequence[Message | Mapping[str, Any]] | None,
+    prompt: str | Sequence[Message | Mapping[str, Any]] | None = None,
+) -> Verdict:
+    """The verdict on one completion. Safe from threads, asyncio and worker processes: no signals, no shared state.
+
+    Args:
+        checker: ``{"type": ..., "config": {...}}``, a ``Checker``, or a ``Task`` (whose prompt is then the default).
+        completion: text, or chat messages, of which the last assistant message is judged. ``None`` counts as empty.
+        prompt: text or messages; lets a check tell an answer from a restated question.
+
+    Raises:
+        InputError: the checker is unusable. Nothing in the completion ever raises.
+    """
+    if isinstance(checker, Task):
+        prompt = checker.prompt if prompt is None else prompt
+        checker = checker.checker
+    check = build(checker)
+    given = submission(completion, prompt)
+    return given if isinstance(given, Verdict) else check(given)
+
+
+def submission(completion: Any, prompt: Any = None) -> Submission | Verdict:
+    """What is judged; an ``invalid`` verdict where the completion is neither text nor messages (no policy says that)."""
+    text_of_prompt = prompt if prompt is None or isinstance(prompt, str) else prompt_text(_messages(prompt) or ())
+    if completion is None or isinstance(completion, str):
+        return Submission(text=well_formed(completion or ""), prompt=text_of_prompt)
+    messages = _messages(completion)
+    if messages is None:
+        return Verdict.invalid("bad_completion", "", detail="the completion is neither text nor a list of messages")
+    return Submission(text=last_assistant(messages), prompt=text_of_prompt, messages=messages)
+
+
+def _messages(given: Any) -> tuple[Message, ...] | None:
+    """Chat messages from what people have: content as text, as parts, or null. ``None`` when these are no messages."""
+    if not isinstance(given, list | tuple):
+        return None
+    messages: list[Message] = []
+    for item in given:
+        if isinstance(item, Message):
+            messages.append(item)
+            continue
+        if not isinstance(item, Mapping) or not isinstance(item.get("role"), str):
+            return None
+        content = item.get("content")
+        if isinstance(content, list | tuple):
+            parts = (part.get("text") for part in content if isinstance(part, Mapping))
+            content = "".join(part for part in parts if isinstance(part, str))
+        if content is not None and not isinstance(content, str):
+            return None
+        fields: dict[str, Any] = {"role": item["role"], "content": well_formed(content or "")}
+        if item.get("tool_calls"):
+            try:
+                fields["tool_calls"] = msgspec.convert(item, Message).tool_calls
+            except msgspec.ValidationError:  # another wire format: the words count, the calls are not ours to guess
+                pass
+        messages.append(Message(**fields))
+    return tuple(messages)
+
+
+def verify_many(items: Iterable[Item], jobs: int = 1, timeout: float | None = None) -> Iterator[Verdict]:
+    """Verdicts on many completions: lazily, in the order of the items, in bounded memory.
+
+    Args:
+        items: each ``(checker, completion)``, ``(checker, completion, prompt)`` or a mapping with these keys.
+        jobs: worker processes; 1 works in this process. Workers are fresh interpreters that share nothing with this one:
+            that is safe beside threads and loaded libraries, and works within daemonic processes. Items then travel as
+            JSON.
+        timeout: seconds for one verdict, counted from when its check starts. An attempt that runs out of time is
+            ``incorrect`` with reason ``timeout``; a time limit always takes worker processes.
+
+    Yields:
+        One verdict per item. An unusable item or checker is ``invalid`` with reason ``bad_item``; a worker that dies
+        makes the item it was judging ``invalid`` with reason ``worker_died``, and only that one.
+
+    Raises:
+        InputError: ``jobs`` or ``timeout`` out of range.
+    """
+    check_limits(jobs, timeout)
+    return _verify_many(items, jobs, timeout)
+
+
+def check_limits(jobs: int, timeout: float | None) -> None:
+    """Refuse a number of jobs or a time limit that cannot be honoured."""
+    if jobs < 1:
+        raise InputError(f"must be at least 1, not {jobs}", field="jobs")
+    if timeout is not None and not timeout > 0:
+        raise InputError(f"must be more than 0 seconds, not {timeout}", field="timeout")
+
+
+def _verify_many(items: Iterable[Item], jobs: int, timeout: float | None) -> Iterator[Verdict]:
+    if jobs == 1 and timeout is None:
+        for item in items:
+            yield _verify_item(item)
+        return
+    encoded = (_encode(item) for item in items)
+    for reply in map_in_processes("lydite.verifiers.run:_encoded_judge", encoded, jobs, timeout):
+        yield lost_verdict(reply) if isinstance(reply, Lost) else msgspec.msgpack.decode(reply, type=Verdict)
+
+
+def lost_verdict(lost: Lost) -> Verdict:
+    """What is said of an item that got no verdict in time, or whose worker died."""
+    if lost.why == "timeout":
+        return Verdict(outcome=Outcome.INCORRECT, score=0.0, reason="timeout")
+    return Verdict.invalid("worker_died", "", detail="the worker process ended while it judged this")
+
+
+def _verify_item(item: Item) -> Verdict:
+    try:
+        if isinstance(item, tuple | list):
+            return verify(*item)
+        return verify(item["checker"], item.get("completion"), item.get("prompt"))
+    except Exception as error:
+        return Verdict.invalid("bad_item", "", detail=f"{type(error).__name__}: {error}"[:500])
+
+
+def _encode(item: Item) -> bytes:
+    try:
+        values = (
+            item if isinstance(item, tuple | list) else (item["checker"], item.get("completion"), item.get("prompt"))
+        )
+        checker, completion, *prompt = values
+        if isinstance(checker, Task):
+            prompt = prompt if prompt and prompt[0] is not None else [checker.prompt]
+            checker = checker.checker
+        return msgspec.msgpack.encode([checker, _plain(completion), *map(_plain, prompt)])
+    except Exception as error:
+        return msgspec.msgpack.encode(f"{type(error).__name__}: {error}"[:500])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return well_formed(value)
+    found = _messages(value)
+    return value if found is None else found
+
+
+def _encoded_judge(setup: bytes) -> Callable[[bytes], bytes]:
+    return _verify_encoded
+
+
+def _verify_encoded(data: bytes) -> bytes:
+    item = msgspec.msgpack.decode(data)
+    if isinstance(item, str):
+        return msgspec.msgpack.encode(Verdict.invalid("bad_item", "", detail=item))
+    return msgspec.msgpack.encode(_verify_item(item))
