@@ -17,7 +17,7 @@ Side = Literal["train", "eval"]
 
 
 def side(task: Task, *, eval_fraction: float = EVAL_FRACTION, seed: int = 0) -> Side:
-    """Which side a task lies on. Adding, removing or reordering other tasks never moves it; equal prompts never part."""
+    """Which side a task lies on. Adding, removing or moving other tasks changes nothing; equal prompts never part."""
     key = f"{seed}\n{' '.join(task.prompt_text.split())}".encode("utf-8", "replace")
     place = int.from_bytes(hashlib.sha256(key).digest()[:8]) / 2**64
     return "eval" if place < eval_fraction else "train"

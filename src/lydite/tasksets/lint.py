@@ -1,0 +1,197 @@
+"""What is wrong, or likely wrong, with a set of tasks. Each rule is one small function; none runs anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from lydite.errors import InputError
+from lydite.task import Checker, Task
+from lydite.tasksets._grams import Index, comparable, words
+from lydite.tasksets.checkers import STATE, check_config, nested
+from lydite.tasksets.read import Paths, Reading, duplicate_id, expand, read_tasks
+
+Rule = Literal[
+    "malformed",
+    "duplicate_id",
+    "duplicate_prompt",
+    "near_duplicate",
+    "empty_prompt",
+    "gold_in_prompt",
+    "checker",
+    "env",
+]
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to mend.
+
+    Attributes:
+        rule: which rule found it; ``malformed`` means that the document cannot be used at all.
+        message: what is wrong.
+        task: id of the task, empty where there is none.
+        other: id of the second task, for rules about pairs.
+        path, line: where the task was read, where known.
+        field: dotted name of the field, where there is one.
+        remedy: what to do.
+    """
+
+    rule: Rule
+    message: str
+    task: str = ""
+    other: str = ""
+    path: str | None = None
+    line: int | None = None
+    field: str | None = None
+    remedy: str | None = None
+
+    def __str__(self) -> str:
+        where = ":".join(str(part) for part in (self.path, self.line) if part is not None)
+        parts = [where, self.task, self.field or ""]
+        told = ": ".join(part for part in parts if part)
+        return f"{told}: {self.message} [{self.rule}]" + (f" ({self.remedy})" if self.remedy else "")
+
+
+def lint_files(paths: Paths, *, n: int = 8, threshold: float = 0.8) -> list[Finding]:
+    """Everything found in files, malformed documents included, in file order.
+
+    Raises:
+        InputError: a file as a whole is unusable.
+    """
+    return _lint(read_tasks(expand(paths)), n, threshold)
+
+
+def lint_tasks(tasks: Iterable[Task], *, n: int = 8, threshold: float = 0.8) -> list[Finding]:
+    """Everything found in tasks.
+
+    Args:
+        tasks: the set.
+        n: words per n-gram.
+        threshold: Jaccard share of n-grams from which two prompts are near duplicates.
+    """
+    return _lint((Reading(_NOWHERE, 0, task) for task in tasks), n, threshold)
+
+
+_NOWHERE: Any = None
+
+
+def _lint(readings: Iterable[Reading], n: int, threshold: float) -> list[Finding]:
+    found: list[tuple[int, Finding]] = []
+    read: list[tuple[int, Reading, Task]] = []
+    ids: dict[str, Reading] = {}
+    for position, reading in enumerate(readings):
+        if reading.task is None:
+            if reading.error is not None:
+                found.append((position, _of_error(reading.error, "malformed")))
+            continue
+        task = reading.task
+        read.append((position, reading, task))
+        found += ((position, _placed(finding, reading)) for finding in _lint_task(task))
+        if (first := ids.setdefault(task.id, reading)) is not reading:
+            found.append((position, _duplicate_id(task, reading, first)))
+    for place, finding in _pairs([task for _, _, task in read], n, threshold):
+        position, reading, _ = read[place]
+        found.append((position, _placed(finding, reading)))
+    return [finding for _, finding in sorted(found, key=lambda item: item[0])]
+
+
+def _lint_task(task: Task) -> Iterator[Finding]:
+    if not task.prompt_text.strip():
+        yield Finding(rule="empty_prompt", message="the prompt is empty", task=task.id, field="prompt")
+    try:
+        check_config(task.checker)
+    except InputError as error:
+        yield msgspec.structs.replace(_of_error(error, "checker"), task=task.id)
+        return
+    parts = nested(task.checker)
+    if task.env == "none" and (state := [part.type for part in parts if part.type in STATE]):
+        message = f"{state[0]} judges a workspace, and the task has none"
+        yield Finding(rule="env", message=message, task=task.id, field="env", remedy='say "env": "workspace"')
+    for what, text in _golds(task, parts):
+        if _tells(task.prompt_text, what, text):
+            remedy = "take it out of the prompt"
+            message = f"the {what} stands in the prompt: {text[:60]!r}"
+            yield Finding(rule="gold_in_prompt", message=message, task=task.id, field="prompt", remedy=remedy)
+            break
+
+
+def _golds(task: Task, parts: list[Checker]) -> Iterator[tuple[str, str]]:
+    """Texts that a prompt must not hold: answers, tests not meant to be seen, grading scripts, the solution."""
+    for part in parts:
+        config = part.config
+        if part.type in ("math", "exact") and not config.get("choices"):
+            yield "answer" if part.type == "math" else "text answer", str(config["answer"])
+        elif part.type == "code":
+            shown = config.get("visible") or []
+            yield from (("test", test) for test in config["tests"] if isinstance(test, str) and test not in shown)
+        elif part.type == "pytest" and isinstance(hidden := config.get("files"), dict):
+            yield from (("hidden test", text) for text in hidden.values() if isinstance(text, str))
+        elif part.type in ("script", "sql"):
+            yield "grader's text", config["script" if part.type == "script" else "reference"]
+    if isinstance(task.solution, str):
+        yield "solution", task.solution
+
+
+def _tells(prompt: str, what: str, gold: str) -> bool:
+    """Whether a prompt gives a text away.
+
+    A word problem holds many numbers, and one of them may be the answer by chance. So a short gold counts only where
+    the prompt says that it is the answer; a long text, and a word that is to be answered as it stands, count anywhere.
+    """
+    gold = gold.strip()
+    if not gold or gold not in prompt:
+        return False
+    if len(gold) >= 20:
+        return True
+    whole = rf"(?<!\w){re.escape(gold)}(?!\w)"
+    if what == "text answer" and sum(map(str.isalpha, gold)) >= 3:
+        return re.search(whole, prompt) is not None
+    announced = rf"(?:####|\\boxed\s*\{{|\banswer(?:\s+is|\s*[:=])|\bsolution\s*[:=])\s*\$?{whole}"
+    return re.search(announced, prompt, re.IGNORECASE) is not None
+
+
+def _pairs(tasks: list[Task], n: int, threshold: float) -> Iterator[tuple[int, Finding]]:
+    """Prompts that an earlier task of the set has too, exactly or nearly: (place of the later one, finding)."""
+    texts = [words(comparable(task)) for task in tasks]
+    index = Index(texts, n)
+    first: dict[tuple[str, ...], int] = {}
+    for place, (task, text) in enumerate(zip(tasks, texts, strict=True)):
+        earlier = first.setdefault(tuple(text), place)
+        if earlier != place:
+            message = f"the same prompt as task {tasks[earlier].id}"
+            yield place, Finding(rule="duplicate_prompt", message=message, task=task.id, other=tasks[earlier].id)
+            continue
+        near = [match for match in index.matches(text) if match.place < place and match.jaccard >= threshold]
+        if near:
+            best = max(near, key=lambda match: (match.jaccard, -match.place))
+            other = tasks[best.place].id
+            message = f"nearly the prompt of task {other} ({best.jaccard:.0%} of n-grams): {best.example!r}"
+            yield place, Finding(rule="near_duplicate", message=message, task=task.id, other=other)
+
+
+def _duplicate_id(task: Task, reading: Reading, first: Reading) -> Finding:
+    if reading.path is _NOWHERE:
+        remedy = "give each task an id of its own"
+        return Finding(rule="duplicate_id", message="two tasks have this id", task=task.id, field="id", remedy=remedy)
+    error = duplicate_id(task, reading.path, reading.line, (first.path, first.line))
+    return msgspec.structs.replace(_of_error(error, "duplicate_id"), task=task.id)
+
+
+def _of_error(error: InputError, rule: Rule) -> Finding:
+    return Finding(
+        rule=rule,
+        message=error.message,
+        path=None if error.path is None else str(error.path),
+        line=error.line,
+        field=error.field,
+        remedy=error.remedy,
+    )
+
+
+def _placed(finding: Finding, reading: Reading) -> Finding:
+    if reading.path is _NOWHERE:
+        return finding
+    return msgspec.structs.replace(finding, path=str(reading.path), line=reading.line)
