@@ -7,6 +7,7 @@ from typing import Protocol
 
 import msgspec
 
+from lydite.errors import InputError
 from lydite.rollout import FinishReason, Message
 
 Prompt = tuple[Message, ...]
@@ -73,8 +74,8 @@ class Policy(Protocol):
             seeds: P rows; attempt ``j`` of prompt ``i`` is sampled with ``seeds[i][j]`` alone, so that it comes out the
                 same whatever else is in the batch (where the back end can honour seeds at all).
             params: sampling parameters.
-            indices: same shape as ``seeds``: which attempts of their groups these are (0, 1, ... when not given). A resumed
-                run asks for the missing ones only; a replayed policy deals by index.
+            indices: same shape as ``seeds``: which attempts of their groups these are (0, 1, ... when not given). A
+                resumed run asks for the missing ones only; a replayed policy deals by index.
 
         Returns:
             P rows; row ``i`` has exactly ``len(seeds[i])`` attempts. A failing request becomes attempts with ``error``.
@@ -87,3 +88,37 @@ class Policy(Protocol):
     async def aclose(self) -> None:
         """Release what is held: connections, processes, memory."""
         ...
+
+
+def check_rows(
+    prompts: Sequence[Prompt], seeds: Sequence[Sequence[int]], indices: Sequence[Sequence[int]] | None
+) -> Sequence[Sequence[int]]:
+    """The attempt indices, filled in when not given.
+
+    Raises:
+        InputError: ``seeds`` or ``indices`` do not have the shape that ``generate`` asks for.
+    """
+    if len(seeds) != len(prompts):
+        raise InputError(f"{len(prompts)} prompts came with {len(seeds)} rows of seeds", field="seeds")
+    if indices is None:
+        return [range(len(row)) for row in seeds]
+    if [len(row) for row in indices] != [len(row) for row in seeds]:
+        raise InputError("must have the shape of the seeds", field="indices")
+    return indices
+
+
+def check_sampling(params: SamplingParams) -> None:
+    """Refuse parameters that mean nothing anywhere.
+
+    Raises:
+        InputError: names the field and its range.
+    """
+    for field, holds, wanted in (
+        ("temperature", 0.0 <= params.temperature < float("inf"), "at least 0"),
+        ("top_p", 0.0 < params.top_p <= 1.0, "above 0 and at most 1"),
+        ("top_k", params.top_k >= 0, "0 (off) or more"),
+        ("max_tokens", params.max_tokens >= 1, "at least 1"),
+        ("stop", all(params.stop), "texts that are not empty"),
+    ):
+        if not holds:
+            raise InputError(f"must be {wanted}", field=field)
