@@ -3,6 +3,7 @@
 from lydite.evaluation.intervals import Interval, bootstrap_mean, mean_interval, wilson
 from lydite.evaluation.paired import Paired, paired, sign_test
 from lydite.evaluation.passk import pass_at_k, pass_hat_k
+from lydite.evaluation.report import write_report
 from lydite.evaluation.summary import Estimate, GroupCounts, PassAt, Summary, group_counts, summarise
 from lydite.evaluation.tally import Tally, tally
 
@@ -24,4 +25,5 @@ __all__ = [
     "summarise",
     "tally",
     "wilson",
+    "write_report",
 ]

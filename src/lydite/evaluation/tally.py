@@ -30,7 +30,7 @@ class TaskTally:
 
 
 class Tally:
-    """What one pass over rows counts. Made by ``tally``; read-only afterwards.
+    """What one pass over rows counts.
 
     Attributes:
         tasks: per task id, in order of first appearance.
@@ -60,6 +60,44 @@ class Tally:
     @property
     def invalid(self) -> int:
         return self.outcomes[Outcome.INVALID]
+
+    def named(self, outcome: str) -> int:
+        """Attempts with the outcome of that name."""
+        return self.outcomes[Outcome(outcome)]
+
+    def add(self, row: Row) -> None:
+        """Count one attempt."""
+        rollout, record = row.rollout, row.record
+        verdict = record.verdict
+        task = self.tasks.get(rollout.task)
+        if task is None:
+            task = self.tasks[rollout.task] = TaskTally(rollout.task_digest)
+        group = self.groups.get((rollout.phase, rollout.task))
+        if group is None:
+            group = self.groups[rollout.phase, rollout.task] = GroupTally()
+        group.scores.append(verdict.score)
+        group.rewards.append(record.reward)
+        task.n += 1
+        self.attempts += 1
+        if verdict.score is not None:
+            task.valid += 1
+            task.correct += verdict.correct
+            self.score_sum += verdict.score
+        self.outcomes[verdict.outcome] += 1
+        self.reasons[verdict.reason] += 1
+        if record.flags:
+            self.flagged += 1
+            self.suspected += verdict.correct
+            self.flags.update({flag.detector for flag in record.flags})
+        self.truncated += rollout.finish is FinishReason.LENGTH
+        if rollout.completion_tokens is not None:
+            self.counted += 1
+            self.completion_tokens += rollout.completion_tokens
+            self.prompt_tokens += rollout.prompt_tokens or 0
+        self.verify_seconds += record.seconds
+        self.policies.add(rollout.policy)
+        self.verifiers.add(f"{verdict.verifier} {record.verifier_source[:12]}".strip())
+        self.schemes.add(record.scheme)
 
 
 class GroupTally:
@@ -91,39 +129,5 @@ def tally(rows: Iterable[Row]) -> Tally:
     """Count rows in one pass."""
     counts = Tally()
     for row in rows:
-        _count(counts, row)
+        counts.add(row)
     return counts
-
-
-def _count(counts: Tally, row: Row) -> None:
-    rollout, record = row.rollout, row.record
-    verdict = record.verdict
-    task = counts.tasks.get(rollout.task)
-    if task is None:
-        task = counts.tasks[rollout.task] = TaskTally(rollout.task_digest)
-    group = counts.groups.get((rollout.phase, rollout.task))
-    if group is None:
-        group = counts.groups[rollout.phase, rollout.task] = GroupTally()
-    group.scores.append(verdict.score)
-    group.rewards.append(record.reward)
-    task.n += 1
-    counts.attempts += 1
-    if verdict.score is not None:
-        task.valid += 1
-        task.correct += verdict.correct
-        counts.score_sum += verdict.score
-    counts.outcomes[verdict.outcome] += 1
-    counts.reasons[verdict.reason] += 1
-    if record.flags:
-        counts.flagged += 1
-        counts.suspected += verdict.correct
-        counts.flags.update({flag.detector for flag in record.flags})
-    counts.truncated += rollout.finish is FinishReason.LENGTH
-    if rollout.completion_tokens is not None:
-        counts.counted += 1
-        counts.completion_tokens += rollout.completion_tokens
-        counts.prompt_tokens += rollout.prompt_tokens or 0
-    counts.verify_seconds += record.seconds
-    counts.policies.add(rollout.policy)
-    counts.verifiers.add(f"{verdict.verifier} {record.verifier_source[:12]}".strip())
-    counts.schemes.add(record.scheme)
