@@ -1,0 +1,102 @@
+"""What came of a run: the numbers before and after, and the files that say so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lydite.evaluation import GroupCounts, Paired, Summary, group_counts, paired, summarise, tally
+from lydite.ledger import RunFolder
+from lydite.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lydite.ledger import Row
+
+PAIRS = "preferences.jsonl"
+
+
+class TrainResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished run in numbers.
+
+    Attributes:
+        run: the folder.
+        before, after: held-out tasks; ``None`` when the recipe has no evaluation.
+        paired: after minus before, task by task.
+        groups: what the groups that were sampled for learning could teach (phases ``sample-*`` and ``train-*``).
+        suspected_hacks: correct attempts with a flag, in every phase.
+        preference_pairs: rows of ``preferences.jsonl``.
+        seconds: all sessions together.
+        head: of the ledger.
+    """
+
+    run: str
+    before: Summary | None
+    after: Summary | None
+    paired: Paired | None
+    groups: GroupCounts
+    suspected_hacks: int
+    preference_pairs: int
+    seconds: float
+    head: str
+
+
+def results(recipe: Recipe, run: RunFolder) -> TrainResult:
+    """Derive the result from the run folder alone."""
+    before = after = difference = None
+    if recipe.evaluation:
+        labels = {task.id: task.difficulty for task in run.tasks()}
+        before = summarise(run.rows("before"), recipe.evaluation.k, difficulty=labels)
+        after = summarise(run.rows("after"), recipe.evaluation.k, difficulty=labels)
+        difference = paired(run.rows("before"), run.rows("after"))
+    learned = tally(_learned_from(run))
+    return TrainResult(
+        run=str(run.path),
+        before=before,
+        after=after,
+        paired=difference,
+        groups=group_counts(learned.groups.values()),
+        suspected_hacks=tally(run.rows()).suspected,
+        preference_pairs=_lines(run.path / PAIRS),
+        seconds=float(run.info.notes.get("seconds", 0.0)),
+        head=run.info.head,
+    )
+
+
+def write_results(recipe: Recipe, run: RunFolder, result: TrainResult) -> None:
+    """The model card and the report."""
+    from lydite.training.card import model_card
+
+    card = model_card(recipe, run, result)
+    for name in ("adapter", "model"):
+        if (run.path / name).is_dir():
+            (run.path / name / "README.md").write_text(card, encoding="utf-8")
+    run.note(result=_short(result))
+
+
+def _short(result: TrainResult) -> dict[str, Any]:
+    def rate(summary: Summary | None) -> float | None:
+        return summary.pass_at[0].as_wrong.value if summary else None
+
+    return {
+        "before": rate(result.before),
+        "after": rate(result.after),
+        "difference": result.paired.difference if result.paired else None,
+        "suspected_hacks": result.suspected_hacks,
+        "preference_pairs": result.preference_pairs,
+    }
+
+
+def _learned_from(run: RunFolder) -> Iterator[Row]:
+    return (row for row in run.rows() if row.rollout.phase.startswith(("sample-", "train-")))
+
+
+def _lines(path: Path) -> int:
+    try:
+        with open(path, "rb") as file:
+            return sum(1 for _ in file)
+    except FileNotFoundError:
+        return 0

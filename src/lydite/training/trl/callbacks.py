@@ -1,0 +1,89 @@
+"""What happens between two steps: metrics are written, the bar moves, a request to stop is honoured."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from transformers import PrinterCallback, TrainerCallback
+
+from lydite.ledger import RunFolder
+
+__all__ = ["PrinterCallback", "Stop", "Watch", "last_checkpoint"]
+
+COMPLETE = "complete"
+"""Name of the empty file that marks a checkpoint as whole: it is made after everything else in its folder."""
+
+
+class Stop:
+    """A request to stop, by Ctrl-C or a termination signal. The first one waits for the step to end, the second not."""
+
+    def __init__(self) -> None:
+        self.requested = False
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """While inside, the first SIGINT or SIGTERM only sets ``requested`` and the next raises ``KeyboardInterrupt``.
+
+        Elsewhere than in the main thread signals are left alone.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self._handle) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        again, self.requested = self.requested, True
+        if again:
+            raise KeyboardInterrupt
+
+
+class Watch(TrainerCallback):  # type: ignore[misc]
+    """Writes metrics, reports progress, stops when asked, marks checkpoints that are whole."""
+
+    def __init__(
+        self, run: RunFolder, index: int, kind: str, stop: Stop, report: Callable[[int, int, dict[str, float]], None]
+    ) -> None:
+        self._run, self._index, self._kind, self._stop, self._report = run, index, kind, stop, report
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
+        if not logs or "loss" not in logs:
+            return  # the summary at the end of training; every step has its own line
+        values = {
+            name: value
+            for name, value in logs.items()
+            if isinstance(value, int | float) and math.isfinite(value) and not name.startswith("rewards/")
+        }
+        values.pop("epoch", None)  # of the schedule of prompts, which is one epoch long by construction
+        self._run.metric({"stage": self._index, "kind": self._kind, "step": state.global_step, **values})
+        self._report(state.global_step, state.max_steps, values)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        last = state.global_step >= state.max_steps
+        if last:
+            control.should_save = False  # the stage's own result is saved next
+        elif self._stop.requested:
+            control.should_save = control.should_training_stop = True
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        (Path(args.output_dir) / f"checkpoint-{state.global_step}" / COMPLETE).touch()
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The newest whole checkpoint of a stage."""
+    steps = sorted(
+        (int(path.parent.name.removeprefix("checkpoint-")), path.parent)
+        for path in folder.glob(f"checkpoint-*/{COMPLETE}")
+    )
+    return steps[-1][1] if steps else None

@@ -1,0 +1,145 @@
+"""Group-relative policy optimisation through TRL's ``GRPOTrainer``, and the two things DAPO needs that TRL has not.
+
+The subclass overrides two methods. ``_generate_and_score_completions`` is called once per batch of completions, with
+the prompts repeated ``num_generations`` times in a row; dynamic sampling repeats it until the batch holds groups that
+can teach. ``create_model_card`` is switched off: this project writes its own.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from datasets import Dataset
+from trl import GRPOTrainer
+from trl.trainer.utils import pad
+
+from lydite.policies.decoding import completion_text
+from lydite.policies.messages import to_chat
+from lydite.task import Task
+from lydite.training.presets import uses_dynamic_sampling
+from lydite.training.recipe import GrpoStage, Recipe
+from lydite.training.trl.config import grpo_config
+from lydite.training.trl.model import Learner
+from lydite.training.trl.reward import RewardColumn
+
+
+class Trainer(GRPOTrainer):  # type: ignore[misc]
+    """TRL's trainer with dynamic sampling (DAPO, arXiv 2503.14476, section 3.2).
+
+    With ``max_rounds`` above 1, groups whose rewards do not differ are thrown away and other prompts are sampled in
+    their place, for at most that many rounds; then groups without contrast fill the batch (they give no gradient).
+    Contrast is asked of the rewards before any length penalty. Every discarded attempt is in the ledger too.
+    """
+
+    column: RewardColumn
+    max_rounds: int = 1
+    spare_seed: str = ""
+
+    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        if self.max_rounds == 1 or not self.model.training:
+            output: dict[str, Any] = super()._generate_and_score_completions(inputs)
+            return output
+        size = self.num_generations
+        wanted = len(inputs) // size
+        chance = random.Random(f"{self.spare_seed}/{self.state.global_step}")  # a function of the step: resumes alike
+        kept: list[dict[str, Any]] = []
+        spare: list[dict[str, Any]] = []
+        rounds = 0
+        while len(kept) < wanted and rounds < self.max_rounds:
+            if rounds:
+                prompts = [self.train_dataset[chance.randrange(len(self.train_dataset))] for _ in range(wanted)]
+                inputs = [row for row in prompts for _ in range(size)]
+            rounds += 1
+            output = super()._generate_and_score_completions(inputs)
+            for position, contrast in enumerate(self.column.contrast):
+                group = _rows(output, position * size, size)
+                (kept if contrast else spare).append(group)
+        metrics = self._metrics["train"]
+        metrics["dynamic/rounds"].append(rounds)
+        metrics["dynamic/extra_rollouts"].append((rounds - 1) * wanted * size)
+        metrics["dynamic/unfilled_groups"].append(max(0, wanted - len(kept)))
+        return self._joined((kept + spare)[:wanted])
+
+    def _joined(self, groups: list[dict[str, Any]]) -> dict[str, Any]:
+        """One batch from groups of different rounds, padded anew: prompts on the left, everything else on the right."""
+        batch: dict[str, Any] = {}
+        for name in groups[0]:
+            rows = [row for group in groups for row in group[name]]
+            if rows[0].dim() == 0:
+                batch[name] = torch.stack(rows)
+            else:
+                value = self._tokenizer.pad_token_id if name.endswith("_ids") else 0
+                batch[name] = pad(
+                    rows, padding_value=value, padding_side="left" if name.startswith("prompt") else "right"
+                )
+        mask = batch["completion_mask"] * batch.get("tool_mask", 1)
+        batch["num_items_in_batch"] = self.accelerator.gather(mask.sum()).sum()
+        return batch
+
+    def create_model_card(self, *_args: Any, **_kwargs: Any) -> None:
+        """Nothing: see ``lydite.training.card``."""
+
+
+def _rows(output: dict[str, Any], start: int, size: int) -> dict[str, Any]:
+    return {
+        name: value[start : start + size]
+        for name, value in output.items()
+        if isinstance(value, torch.Tensor) and value.dim() > 0
+    }
+
+
+def grpo_trainer(
+    recipe: Recipe,
+    index: int,
+    learner: Learner,
+    tasks: Sequence[Task],
+    column: RewardColumn,
+    output: Path,
+    callbacks: list[Any],
+) -> Trainer:
+    """The trainer of one ``grpo`` stage, ready to ``train``."""
+    stage = recipe.stages[index]
+    assert isinstance(stage, GrpoStage)
+    trainer = Trainer(
+        model=learner.model,
+        reward_funcs=[column.score],
+        args=grpo_config(recipe, index, output),
+        train_dataset=prompts(tasks, stage, chat=not learner.plain, seed=f"{recipe.seed}/{index}"),
+        processing_class=learner.tokenizer,
+        callbacks=callbacks,
+    )
+    column.eos = frozenset(trainer.eos_token_ids)
+    column.decode = partial(completion_text, learner.tokenizer)
+    trainer.column = column
+    if uses_dynamic_sampling(stage):
+        trainer.max_rounds = stage.max_rounds
+        trainer.spare_seed = f"{recipe.seed}/{index}"
+    return trainer
+
+
+def prompts(tasks: Sequence[Task], stage: GrpoStage, *, chat: bool, seed: str) -> Dataset:
+    """The whole stage's prompts, in the order in which they will be asked, one row per group.
+
+    All steps lie within one epoch of this data set, so a resumed run skips to its place exactly. (TRL's own sampler
+    shuffles every epoch from the start: resuming in the second epoch would repeat the first one's order.) Rows hold the
+    prompt and the task's position and nothing else: no reference answer comes near the trainer.
+    """
+    rows = [
+        {"prompt": to_chat(task.prompt, arguments_as_text=False) if chat else task.prompt_text, "task": position}
+        for position, task in enumerate(tasks)
+    ]
+    return Dataset.from_list(rows).select(schedule(len(tasks), stage.steps * stage.prompts, seed))
+
+
+def schedule(count: int, length: int, seed: str) -> list[int]:
+    """``length`` positions out of ``count``: one seeded permutation after another."""
+    chance = random.Random(seed)
+    order: list[int] = []
+    while len(order) < length:
+        order.extend(chance.sample(range(count), count))
+    return order[:length]
