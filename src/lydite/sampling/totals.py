@@ -19,6 +19,7 @@ class SampleTotals(msgspec.Struct, kw_only=True):
         rollouts: attempts that have a record.
         resumed: how many of them an earlier session left.
         outcomes: attempts per outcome.
+        invalid_reasons: why attempts were invalid, with counts.
         groups: complete groups per signal (mixed, all_correct, all_wrong, invalid).
         flagged: attempts with at least one flag.
         truncated: attempts that ended at the token budget.
@@ -32,6 +33,7 @@ class SampleTotals(msgspec.Struct, kw_only=True):
     rollouts: int = 0
     resumed: int = 0
     outcomes: dict[str, int] = msgspec.field(default_factory=lambda: {outcome.value: 0 for outcome in Outcome})
+    invalid_reasons: dict[str, int] = {}
     groups: dict[str, int] = msgspec.field(default_factory=lambda: {kind.value: 0 for kind in Signal})
     flagged: int = 0
     truncated: int = 0
@@ -81,6 +83,8 @@ class Tally:
         totals = self.totals
         totals.rollouts += 1
         totals.outcomes[verdict.outcome] += 1
+        if verdict.outcome is Outcome.INVALID:
+            totals.invalid_reasons[verdict.reason] = totals.invalid_reasons.get(verdict.reason, 0) + 1
         totals.flagged += bool(flags)
         totals.truncated += rollout.finish is FinishReason.LENGTH
         totals.prompt_tokens += rollout.prompt_tokens or 0

@@ -1,0 +1,179 @@
+"""``lydite ledger``: verify, replay and show the ledger of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from lydite.ledger import Audit, RunFolder
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Verify, replay and show the ledger of a run.")
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="The run folder.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+
+
+@app.command()
+def verify(
+    run: Run,
+    head: Annotated[str | None, typer.Option(metavar="HASH", help="The head as noted elsewhere.")] = None,
+    as_json: Json = False,
+) -> int:
+    """Check every byte of ledger, samples and tasks; exit 1 and name the first that was changed.
+
+    Whoever can rewrite every file of a run can make a new chain: note the head elsewhere and give it as --head.
+    """
+    from lydite.cli.console import err, print_json
+    from lydite.ledger import verify_run
+
+    found = verify_run(run, head=head)
+    if as_json:
+        print_json(_audit_summary(run, found))
+    if found.problem is not None:
+        err.print(f"broken: {run}/{found.problem}", markup=False)
+        err.print(f"{found.records} records before it are in order", markup=False)
+        return 1
+    err.print(f"in order: {found.records} records, {found.samples} samples, head {found.head}", markup=False)
+    if not found.sealed:
+        err.print(f"not sealed yet: {', '.join(_loose(found))}; resume the run to seal them", markup=False)
+    if head is None and not as_json:
+        err.print("a head noted elsewhere (--head) proves that the whole was not rewritten", markup=False)
+    return 0
+
+
+def _loose(found: Audit) -> list[str]:
+    parts = []
+    if found.unnoted:
+        parts.append(f"{found.unnoted} records behind the noted head")
+    if found.unrecorded:
+        parts.append(f"{found.unrecorded} samples without a record")
+    if found.torn:
+        parts.append(f"an incomplete last line in {' and '.join(found.torn)}")
+    return parts
+
+
+def _audit_summary(run: Path, found: Audit) -> dict[str, Any]:
+    return {
+        "run": str(run),
+        "ok": found.problem is None,
+        "state": found.state,
+        "records": found.records,
+        "samples": found.samples,
+        "head": found.head,
+        "unsealed": {"records": found.unnoted, "samples": found.unrecorded, "torn": found.torn},
+        "problem": found.problem,
+    }
+
+
+@app.command()
+def replay(
+    run: Run,
+    ids: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Only this rollout (repeatable).")] = None,
+    as_json: Json = False,
+) -> int:
+    """Derive each verdict again and compare it with the recorded one; exit 1 when any differs.
+
+    Verdicts of other versions or sources of a verifier may differ rightly: they are counted as not replayable.
+    """
+    from collections import Counter
+
+    from lydite.cli.console import err, print_json
+    from lydite.ledger import RunFolder
+    from lydite.ledger.replay import Match, replay
+
+    counts = dict.fromkeys(Match, 0)
+    reasons: Counter[str] = Counter()
+    told: list[Any] = []
+    for item in replay(RunFolder.open(run), ids or None):
+        counts[item.match] += 1
+        if item.why:
+            reasons[item.why] += 1
+        if item.match is Match.DIFFERS:
+            if as_json:
+                told.append(item)
+            elif counts[Match.DIFFERS] <= _SHOWN:
+                err.print(f"differs: {item.id}: {_differences(item.recorded, item.derived)}", markup=False)
+    if as_json:
+        print_json({"run": str(run), **counts, "reasons": reasons, "differing": told})
+    if counts[Match.DIFFERS] > _SHOWN and not as_json:
+        err.print(f"… and {counts[Match.DIFFERS] - _SHOWN} more differ (--json lists them)", markup=False)
+    for reason, count in reasons.most_common(_SHOWN):
+        err.print(f"not replayable ({count}): {reason}", markup=False)
+    same, differs, other = (counts[match] for match in Match)
+    err.print(f"{same} same, {differs} differ, {other} not replayable", markup=False)
+    return 1 if differs else 0
+
+
+_SHOWN = 10
+
+
+def _differences(recorded: Any, derived: Any) -> str:
+    import msgspec
+
+    before, after = msgspec.to_builtins(recorded), msgspec.to_builtins(derived)
+    return ", ".join(f"{name} {before[name]!r} → {after[name]!r}" for name in before if before[name] != after[name])
+
+
+@app.command()
+def show(run: Run, as_json: Json = False) -> None:
+    """What a run's ledger holds: how it was made, counts per phase and outcome, verifiers, head."""
+    from rich.table import Table
+
+    from lydite.cli.console import err, print_json
+    from lydite.ledger import RunFolder
+    from lydite.verdict import Outcome
+
+    folder = RunFolder.open(run)
+    summary = _contents(folder)
+    if as_json:
+        print_json(summary)
+        return
+    for name in ("run", "kind", "state", "created", "records", "tasks", "head"):
+        err.print(f"{name}: {summary[name]}", markup=False)
+    for name, value in summary["settings"].items():
+        err.print(f"  {name}: {value}", markup=False)
+    table = Table("phase", *Outcome, "flagged")
+    for phase, counts in summary["phases"].items():
+        table.add_row(phase, *(str(counts[outcome]) for outcome in Outcome), str(counts["flagged"]))
+    err.print(table)
+    for name in ("verifiers", "schemes", "policies"):
+        for value, count in summary[name].items():
+            err.print(f"{name}: {value or '(none)'} ({count})", markup=False)
+
+
+def _contents(folder: RunFolder) -> dict[str, Any]:
+    from collections import Counter
+
+    from lydite.verdict import Outcome
+
+    phases: dict[str, dict[str, int]] = {}
+    verifiers: Counter[str] = Counter()
+    schemes: Counter[str] = Counter()
+    policies: Counter[str] = Counter()
+    for row in folder.rows():
+        counts = phases.setdefault(row.rollout.phase, dict.fromkeys([*Outcome, "flagged"], 0))
+        counts[row.record.verdict.outcome] += 1
+        counts["flagged"] += bool(row.record.flags)
+        verifiers[row.record.verdict.verifier] += 1
+        schemes[row.record.scheme] += 1
+        policies[row.record.policy] += 1
+    info = folder.info
+    return {
+        "run": str(folder.path),
+        "kind": info.kind,
+        "state": info.state,
+        "created": info.created,
+        "records": info.records,
+        "tasks": info.tasks.count,
+        "head": info.head,
+        "settings": info.settings,
+        "versions": info.versions,
+        "notes": info.notes,
+        "phases": phases,
+        "verifiers": verifiers,
+        "schemes": schemes,
+        "policies": policies,
+    }

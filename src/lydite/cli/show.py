@@ -1,0 +1,114 @@
+"""``lydite show``: attempts of a run as readable transcripts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lydite.ledger import Row
+
+app = typer.Typer(add_completion=False)
+
+# What a model wrote must not steer a terminal: control characters other than newline and tab, and marks that turn the
+# direction of text, are shown as escapes.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+@app.command()
+def show(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run folder.", show_default=False)],
+    rollout: Annotated[str | None, typer.Argument(metavar="[ID]", help="One attempt, such as sample/t1/0.")] = None,
+    phase: Annotated[str | None, typer.Option(help="Only attempts of this phase.")] = None,
+    outcome: Annotated[str | None, typer.Option(help="Only attempts with this outcome.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many to list.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on standard output, one attempt a line.")] = False,
+) -> None:
+    """Show one attempt as a transcript with its verdict and flags, or list attempts."""
+    from itertools import islice
+
+    from lydite.cli.console import err, print_json
+    from lydite.ledger import RunFolder
+
+    rows = _selected(RunFolder.open(run).rows(phase), rollout, _outcome(outcome))
+    if rollout is not None:
+        row = next(rows, None)
+        if row is None:
+            from lydite.errors import InputError
+
+            raise InputError(f"no attempt {rollout!r} is recorded", path=run, remedy=f"`lydite show {run}` lists them")
+        if as_json:
+            print_json(row)
+        else:
+            print(_transcript(row))
+        return
+    for row in islice(rows, limit):
+        if as_json:
+            print_json(row)
+        else:
+            print(_line(row))
+    more = sum(1 for _ in rows)
+    if more:
+        err.print(f"{more} more (--limit)", markup=False)
+
+
+def _outcome(name: str | None) -> str | None:
+    from lydite.errors import InputError
+    from lydite.verdict import Outcome
+
+    if name is not None and name not in set(Outcome):
+        raise InputError(f"no outcome is called {name!r}", field="--outcome", remedy=f"one of {', '.join(Outcome)}")
+    return name
+
+
+def _selected(rows: Iterator[Row], rollout: str | None, outcome: str | None) -> Iterator[Row]:
+    for row in rows:
+        if rollout is not None and row.rollout.id != rollout:
+            continue
+        if outcome is None or row.record.verdict.outcome == outcome:
+            yield row
+
+
+def _line(row: Row) -> str:
+    verdict = row.record.verdict
+    flags = " ".join(f"[{flag.detector}]" for flag in row.record.flags)
+    answer = "" if verdict.extracted is None else f" {_clean(verdict.extracted)[:60]!r}"
+    return f"{row.seq:>7}  {verdict.outcome:<11} {_clean(row.rollout.id)}  {verdict.reason}{answer} {flags}".rstrip()
+
+
+def _transcript(row: Row) -> str:
+    rollout, record, verdict = row.rollout, row.record, row.record.verdict
+    lines = [f"{rollout.id}  (record {row.seq}, policy {rollout.policy}, seed {rollout.seed})"]
+    for message in (*rollout.prompt, *rollout.completion):
+        lines += ["", f"── {message.role} " + "─" * max(4, 60 - len(message.role))]
+        if message.content:
+            lines.append(message.content)
+        lines += [f"→ {call.name} {call.arguments}" for call in message.tool_calls]
+    if rollout.error is not None:
+        lines += ["", f"the policy could not be asked: {rollout.error}"]
+    lines += ["", "── verdict " + "─" * 53]
+    score = "no score" if verdict.score is None else f"score {verdict.score:g}"
+    reward = "no reward" if record.reward is None else f"reward {record.reward:g} ({record.scheme})"
+    lines.append(f"{verdict.outcome}: {verdict.reason}; {score}; {reward}")
+    if verdict.extracted is not None:
+        lines.append(f"extracted: {verdict.extracted}")
+    if verdict.detail:
+        lines.append(verdict.detail)
+    for part in verdict.parts:
+        grade = "-" if part.score is None else f"{part.score:g}"
+        lines.append(f"  {part.name}: {grade} {part.reason} {part.evidence or ''}".rstrip())
+    for flag in record.flags:
+        bars = ", barred from preference pairs and SFT rows" if flag.bars else ""
+        lines.append(f"flag {flag.detector}@{flag.version}{bars}: {flag.evidence}")
+    tokens = "unknown" if rollout.completion_tokens is None else str(rollout.completion_tokens)
+    lines.append(f"finish {rollout.finish}; completion tokens {tokens}; {verdict.verifier or 'no verifier'}")
+    return _clean("\n".join(lines))
+
+
+def _clean(text: str) -> str:
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
