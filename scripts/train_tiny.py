@@ -1,6 +1,6 @@
 """Make the weights of ``builtin:tiny`` from nothing but generated data. Seeded; about half an hour on 2 cores.
 
-    python scripts/train_tiny.py [--steps 4000] [--out src/lydite/policies/assets/tiny]
+    python scripts/train_tiny.py [--steps 3000] [--out src/lydite/policies/assets/tiny]
 
 The policy is a byte-level Llama of about 0.9M parameters. It learns arithmetic the way a pretrained model knows a skill: it
 can do it, but does not always. Its corpus mixes, for each problem, careful work, work with a slip, bare guesses and
@@ -148,8 +148,8 @@ def batches(tokenizer: PreTrainedTokenizerFast, size: int, seed: int):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=4000)
-    parser.add_argument("--batch", type=int, default=96)
+    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--learning-rate", type=float, default=3e-3)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("src/lydite/policies/assets/tiny"))
