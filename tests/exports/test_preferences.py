@@ -205,3 +205,21 @@ def test_a_capped_export_is_a_balanced_subset_and_independent_of_row_order(group
     mixed = list(run.content)
     random.shuffle(mixed)
     assert pairs_of(MemoryRun(tuple(mixed)), cap=cap)[0] == pairs
+
+
+def test_memory_does_not_grow_with_the_run() -> None:
+    import tracemalloc
+
+    class Generated:
+        def rows(self):
+            for task in range(400):
+                for index in range(4):
+                    yield make_row(f"t{task}", index, index % 2, text=f"{task} {index} " + "x" * 10_000)
+
+    rows, _ = preference_pairs(Generated())
+    tracemalloc.start()
+    number = sum(1 for _ in rows)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert number == 1_600
+    assert peak < 2_000_000

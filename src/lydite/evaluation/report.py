@@ -67,7 +67,7 @@ def _report(
     sections = [
         _head(run),
         _rates(measured),
-        _comparison(found),
+        _comparison(found, measured),
         _difficulty(measured),
         _groups(found),
         _outcomes(found),
@@ -119,14 +119,25 @@ def _rates(measured: Mapping[str, Summary]) -> str:
     )
 
 
-def _comparison(found: Collected) -> str:
-    if not {"before", "after"} <= found.parts.keys():
+def _comparison(found: Collected, measured: Mapping[str, Summary]) -> str:
+    if not {"before", "after"} <= measured.keys():
         return ""
+    sides = found.parts["before"], found.parts["after"]
     try:
-        result = paired_tallies(found.parts["before"], found.parts["after"])
+        results = [paired_tallies(*sides, k=entry.k) for entry in measured["after"].pass_at]
     except InputError as error:
         return f"## Before and after\n\nNot comparable: {cell(error)}.\n"
-    return f"## Before and after\n\n{sentence(result)}\n"
+    rows = [
+        (
+            f"pass@{result.k}",
+            f"{points(result.difference)} ({points(result.low)} to {points(result.high)})",
+            *(result.fixed, result.broken, result.same),
+            f"{result.p:.2g}",
+        )
+        for result in results
+    ]
+    head = ("after - before", "points, 95 % interval", "tasks that rose", "fell", "stayed", "sign test p")
+    return f"## Before and after\n\n{sentence(results[0])}\n\n" + table(head, rows)
 
 
 def sentence(result: Paired) -> str:
@@ -242,8 +253,11 @@ def _reproduce(run: RunFolder) -> str:
     commands = []
     if (run.path / "recipe.yaml").exists():
         commands.append(f"lydite train {quote(str(run.path / 'recipe.yaml'))}")
-    if isinstance(command := run.info.notes.get("command"), str):
-        commands.append(command)
+    elif run.info.kind in ("sample", "eval"):
+        options = {"n": "-n", "seed": "--seed", "temperature": "--temperature", "max_tokens": "--max-tokens"}
+        said = [f"{flag} {run.info.settings[name]}" for name, flag in options.items() if name in run.info.settings]
+        tasks = quote(str(run.path / "tasks.jsonl"))
+        commands.append(" ".join(["lydite", run.info.kind, tasks, "--policy SPEC", *said, "-o NEW_RUN"]))
     commands += [f"lydite ledger verify {name} --head {run.info.head}", f"lydite ledger replay {name}"]
     return "## To check and to repeat it\n\n" + _fenced("\n".join(commands), "sh")
 

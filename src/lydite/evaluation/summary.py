@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -111,6 +111,31 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     def at(self, k: int) -> PassAt:
         """pass@k, which must be among the ks that were asked for."""
         return next(entry for entry in self.pass_at if entry.k == k)
+
+
+def plain(summary: Summary) -> dict[str, Any]:
+    """A summary as plain JSON values: an entry ``pass@k`` for each k, with ``value``, ``low`` and ``high`` (``null``
+    where nothing was valid), then everything else by its own name.
+    """
+    rest = msgspec.to_builtins(summary)
+    del rest["pass_at"]
+    slices = {
+        label: {"tasks": part.tasks, "attempts": part.attempts, **_plain_rates(part.pass_at)}
+        for label, part in summary.by_difficulty.items()
+    }
+    return {**_plain_rates(summary.pass_at), **rest, "by_difficulty": slices}
+
+
+def _plain_rates(entries: Iterable[PassAt]) -> dict[str, Any]:
+    nothing = {"value": None, "low": None, "high": None, "method": None, "tasks": 0}
+    return {
+        f"pass@{entry.k}": {
+            **(msgspec.to_builtins(entry.excluded) if entry.excluded else nothing),
+            "left_out": entry.left_out,
+            "invalid_as_wrong": msgspec.to_builtins(entry.as_wrong),
+        }
+        for entry in entries
+    }
 
 
 def summarise(

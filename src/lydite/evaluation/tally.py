@@ -96,7 +96,8 @@ class Tally:
             self.prompt_tokens += rollout.prompt_tokens or 0
         self.verify_seconds += record.seconds
         self.policies.add(rollout.policy)
-        self.verifiers.add(f"{verdict.verifier} {record.verifier_source[:12]}".strip())
+        if record.verifier_source:  # not so where no verifier was asked, because the policy could not be
+            self.verifiers.add(f"{verdict.verifier} {record.verifier_source[:12]}")
         self.schemes.add(record.scheme)
 
 
