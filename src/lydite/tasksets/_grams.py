@@ -18,7 +18,7 @@ from lydite.task import Task
 Gram = tuple[str, ...]
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
+_NUMBER = re.compile(r"(?<![^\W\d])\d+(?:[.,:/]\d+)*")  # 12, 1,250, 3/4, 12 of 12km; not the 1 of x1
 MASK = "#"
 
 

@@ -1,0 +1,91 @@
+"""``lydite tasks`` as a process: exit codes, and data apart from messages."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lydite.tasksets import load_tasks
+
+
+def run(*args: object) -> subprocess.CompletedProcess[str]:
+    code = "from lydite.cli import main; main()"
+    command = [sys.executable, "-c", code, "tasks", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def write(path: Path, *documents: object) -> Path:
+    path.write_text("".join(json.dumps(document) + "\n" for document in documents))
+    return path
+
+
+def row(question: str, gold: str = "1") -> dict[str, str]:
+    return {"question": question, "answer": f"#### {gold}"}
+
+
+def test_generate_split_overlap_lint(tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    assert run("generate", "arithmetic", "--levels", "1,2", "-n", 40, "--seed", 3, "-o", file).returncode == 0
+    again = run("generate", "arithmetic", "--levels", "1,2", "-n", 40, "--seed", 3, "-o", tmp_path / "again.jsonl")
+    assert (again.returncode, again.stdout) == (0, "")
+    assert file.read_bytes() == (tmp_path / "again.jsonl").read_bytes()
+    assert run("split", file, "--eval-fraction", 0.25, "-o", tmp_path / "s").returncode == 0
+    train, held = (load_tasks(tmp_path / "s" / f"{name}.jsonl") for name in ("train", "eval"))
+    assert {task.id for task in [*train, *held]} == {task.id for task in load_tasks(file)}
+    apart = run("overlap", tmp_path / "s/train.jsonl", tmp_path / "s/eval.jsonl", "--json")
+    assert (apart.returncode, json.loads(apart.stdout)["duplicate"]) == (0, 0)
+    whole = run("overlap", file, tmp_path / "s/eval.jsonl", "--json")
+    assert (whole.returncode, json.loads(whole.stdout)["duplicate"]) == (1, len(held))
+    lint = run("lint", file, "--json")
+    assert (lint.returncode, json.loads(lint.stdout)) == (0, {"findings": [], "count": 0})
+
+
+def test_lint_leaves_with_1_for_findings_and_2_for_unusable_documents(tmp_path: Path) -> None:
+    twice = write(tmp_path / "twice.jsonl", {"id": "a", **row("q")}, {"id": "a", **row("r")})
+    result = run("lint", twice)
+    assert (result.returncode, "[duplicate_id]" in result.stdout) == (1, True)
+    broken = write(tmp_path / "broken.jsonl", row("q"), {"question": "q"})
+    result = run("lint", broken, "--json")
+    (finding,) = json.loads(result.stdout)["findings"]
+    assert (result.returncode, finding["rule"], finding["line"], finding["field"]) == (2, "malformed", 2, "answer")
+
+
+def test_overlap_tells_in_words(tmp_path: Path) -> None:
+    train = write(tmp_path / "a.jsonl", row("What is it?", "2"), row("Other"))
+    held = write(tmp_path / "b.jsonl", row("what  is it ?"))
+    result = run("overlap", train, held)
+    assert result.returncode == 1
+    assert result.stdout.startswith("duplicate\t")
+    assert "1 duplicate, 0 near, 0 template" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("generate", "arithmetc", "--levels", "1", "-n", 1, "-o", "x.jsonl"), "did you mean 'arithmetic'?"),
+        (("generate", "arithmetic", "--levels", "one", "-n", 1, "-o", "x.jsonl"), "levels"),
+        (("generate", "arithmetic", "--levels", "1", "-n", 1, "-o", "x.txt"), ".jsonl"),
+        (("lint", "none.jsonl"), "none.jsonl: no such file"),
+        (("split", "none.jsonl", "-o", "d"), "no such file"),
+        (("overlap", "none.jsonl", "none.jsonl"), "no such file"),
+    ],
+)
+def test_unusable_input_leaves_with_2(args: tuple[object, ...], words: str) -> None:
+    result = run(*args)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert words in result.stderr
+
+
+def test_split_never_overwrites_its_input_and_leaves_no_empty_side(tmp_path: Path) -> None:
+    file = write(tmp_path / "train.jsonl", row("q"), row("r"))
+    before = file.read_bytes()
+    result = run("split", file, "-o", tmp_path)
+    assert (result.returncode, "overwrite" in result.stderr) == (2, True)
+    result = run("split", file, "--eval-fraction", 0, "-o", tmp_path / "d")
+    assert (result.returncode, "eval side" in result.stderr) == (2, True)
+    assert file.read_bytes() == before
+    assert not (tmp_path / "d").exists()
