@@ -1,46 +1,191 @@
-"""First comparator: plain numbers and equal text."""
+"""``math``: the answer of a completion against a gold, by meaning.
+
+Config: ``answer`` (text or number); ``extraction``: ``lenient`` (default) or ``strict``, see ``extract``; ``tolerance``: relative
+difference of constants that is forgiven (default: none, equality is exact); ``units``: ``forgive`` a missing unit (default),
+``require`` it, ``ignore`` all units, or the name of the unit that the gold is in.
+
+Reasons: ``correct``, ``incorrect``, ``ambiguous`` (boxes that disagree, hedges, answers taken back), ``restated_question`` (the question,
+or arithmetic left undone, in place of its value), ``resource`` (too large to be an answer): all scored 0; ``no_answer``, ``refused``,
+``unparseable_answer``: nothing to grade; ``unparseable_gold``: invalid, the task is at fault.
+"""
 
 from __future__ import annotations
+
+import re
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
+
 from lydite.errors import InputError
 from lydite.verdict import Verdict
+from lydite.verifiers.math.answer import SCALARS, Answer, read
+from lydite.verifiers.math.compare import Rules, compare
+from lydite.verifiers.math.extract import Extraction, extract
+from lydite.verifiers.math.nodes import Node, TooBigError, contains
+from lydite.verifiers.math.units import parse_unit
 from lydite.verifiers.protocol import Check, Submission
-from lydite.verifiers.math.extract import extract
-import re
+from lydite.verifiers.text import is_refusal
 
-
-def _num(s: str) -> Fraction | None:
-    s = s.replace("−", "-").replace("{,}", "").replace("\\$", "").replace("$", "").replace(" ", "")
-    s = re.sub(r"\\[dt]?frac\{(-?\d{1,40})\}\{(\d{1,40})\}", r"\1/\2", s)
-    s = re.sub(r"(?<=\d),(?=\d{3})", "", s)
-    m = re.match(r"-?\d{0,200}(?:\.\d{1,200})?(?:/\d{1,40})?", s)
-    try:
-        return Fraction(m.group()) if m else None
-    except (ValueError, ZeroDivisionError):
-        return None
+_ID = "math@1"
+_FIELDS = ("answer", "extraction", "tolerance", "units")
+_CUES = re.compile(
+    r"(?:\b(?:find|what is|what's|evaluate|compute|calculate|solve|simplify|asked|determine|expand|factor|value of|question|problem|express)\b)",
+    re.IGNORECASE,
+)
+_GONE = re.compile(r"[\s$]+|\\(?:left|right|displaystyle|,|;|!)(?![A-Za-z])|\\[()\[\]]")
 
 
 class MathVerifier:
+    """Extract, compare, and say why."""
+
     name = "math"
     version = 1
     modules = ("lydite.verifiers.math", "lydite.verifiers.text")
 
     def compile(self, config: dict[str, Any]) -> Check:
-        if not isinstance(config.get("answer"), str | int | float):
-            raise InputError("missing", field="answer", remedy="give the expected answer")
-        gold = str(config["answer"])
-        value = _num(gold)
-        policy = config.get("extraction", "lenient")
+        """Read the gold once.
+
+        Raises:
+            InputError: unknown or missing field, or a value that it cannot have.
+        """
+        for field in config:
+            if field not in _FIELDS:
+                raise InputError("unknown field", field=field, remedy=f"math knows {', '.join(_FIELDS)}")
+        given = config.get("answer")
+        if not isinstance(given, str | int | float) or isinstance(given, bool):
+            raise InputError("missing, or neither text nor number", field="answer", remedy="give the expected answer")
+        policy: Literal["strict", "lenient"] = config.get("extraction", "lenient")
+        if policy not in ("strict", "lenient"):
+            raise InputError(f"unknown {policy!r}", field="extraction", remedy="strict or lenient")
+        rules, unit = _rules(config)
+        gold = read(_gold_text(str(given)))
+        if unit is not None and gold.unit is None and gold.kind in SCALARS:
+            gold = gold._replace(unit=unit, kind="quantity")
+        unusable = gold.kind in ("none", "false", "big")
 
         def check(submission: Submission) -> Verdict:
+            if unusable:
+                return Verdict.invalid("unparseable_gold", _ID, detail=f"the gold is no answer: {str(given)[:80]!r}")
             found = extract(submission.text, policy)
             if not found.answers:
-                return Verdict.unparseable("refused" if found.refused else "no_answer", "math@1")
-            if found.relation == "scatter" or found.hedged:
-                return Verdict.of(0.0, "ambiguous", "math@1", extracted=found.answers[-1])
-            said = ", ".join(found.answers)
-            good = said == gold or (value is not None and _num(said) == value)
-            return Verdict.of(1.0 if good else 0.0, "correct" if good else "incorrect", "math@1", extracted=said)
+                return Verdict.unparseable("refused" if found.refused else "no_answer", _ID)
+            return _judge(found, gold, rules, submission)
 
         return check
+
+
+def _rules(config: dict[str, Any]) -> tuple[Rules, Any]:
+    tolerance = config.get("tolerance")
+    if tolerance is not None:
+        if not isinstance(tolerance, int | float) or isinstance(tolerance, bool) or not 0 <= tolerance < 1:
+            raise InputError(
+                "expected a number in [0, 1)", field="tolerance", remedy="it is relative, for example 0.001"
+            )
+        tolerance = Fraction(str(tolerance)) or None
+    units = config.get("units", "forgive")
+    if units in ("forgive", "require", "ignore"):
+        return Rules(tolerance, units), None
+    unit = parse_unit(units) if isinstance(units, str) else None
+    if unit is None or not unit.dims:
+        raise InputError(f"unknown {units!r}", field="units", remedy="forgive, require, ignore, or a unit such as km/h")
+    return Rules(tolerance), unit
+
+
+def _gold_text(text: str) -> str:
+    """The gold's own answer, where it comes with its solution (GSM8K) or in a box."""
+    if "####" in text:
+        return text.rpartition("####")[2].strip()
+    if "\\boxed" in text or "\\fbox" in text:
+        found = extract(text, "strict")
+        if found.relation == "one" and found.answers:
+            return found.answers[0]
+    return text
+
+
+def _judge(found: Extraction, gold: Answer, rules: Rules, submission: Submission) -> Verdict:
+    shown = " | ".join(found.answers)[:300]
+    answers = [read(text) for text in found.answers]
+    answer = answers[-1]
+    try:
+        if len(answers) > 1 and not all(compare(other, answer) for other in answers[:-1]):
+            if found.relation == "scatter" or gold.kind not in ("list", "set", "expression", "quantity"):
+                return Verdict.of(0.0, "ambiguous", _ID, extracted=shown, detail="several answers that disagree")
+            answer = Answer("list", "", items=tuple(answers), data="and")
+        if found.hedged:
+            return Verdict.of(0.0, "ambiguous", _ID, extracted=shown, detail="taken back, or left open")
+        right = compare(answer, gold, rules)
+    except TooBigError:
+        return Verdict.of(0.0, "resource", _ID, extracted=shown, detail="too large to be evaluated")
+    if right:
+        if _restated(answer, gold, submission):
+            return Verdict.of(
+                0.0, "restated_question", _ID, extracted=shown, detail="not evaluated, or the question itself"
+            )
+        return Verdict.of(1.0, "correct", _ID, extracted=shown)
+    return _wrong(answer, gold, shown)
+
+
+def _wrong(answer: Answer, gold: Answer, shown: str) -> Verdict:
+    if answer.kind == "none":
+        return Verdict.unparseable("no_answer", _ID, extracted=shown)
+    if answer.kind == "text" and is_refusal(shown):
+        return Verdict.unparseable("refused", _ID, extracted=shown)
+    if answer.kind == "big":
+        return Verdict.of(0.0, "resource", _ID, extracted=shown)
+    if answer.hedged or (
+        answer.kind == "list" and answer.data == "or" and gold.kind not in ("list", "set", "relation")
+    ):
+        return Verdict.of(0.0, "ambiguous", _ID, extracted=shown)
+    if answer.kind == "text" and gold.kind != "text" and "\\" in shown:
+        return Verdict.unparseable("unparseable_answer", _ID, extracted=shown)
+    return Verdict.of(0.0, "incorrect", _ID, extracted=shown)
+
+
+def _restated(answer: Answer, gold: Answer, submission: Submission) -> bool:
+    """Whether an answer of the right value only repeats the question, or leaves the arithmetic undone."""
+    node = answer.node
+    if node is None or answer.raw == gold.raw or node == gold.node or node.op in ("num", "sym", "const", "base"):
+        return False
+    if (
+        gold.node is not None
+        and gold.node.op == "num"
+        and gold.kind in SCALARS
+        and not contains(node, "const")
+        and _undone(node)
+    ):
+        return True
+    if answer.kind not in SCALARS and answer.kind != "relation":
+        return False
+    if node.op == "div" and all(part.op in ("num", "sym", "const") for part in node.args):
+        return False
+    raw = _GONE.sub("", answer.raw)
+    if len(raw) < 3:
+        return False
+    if submission.prompt is not None and raw in _GONE.sub("", submission.prompt):
+        return True
+    cue = _CUES.search(submission.text)
+    if cue is None:
+        return False
+    head = submission.text[cue.start() : cue.start() + 400]
+    box = head.find("\\boxed")
+    return raw in _GONE.sub("", head[:box] if box >= 0 else head)
+
+
+def _undone(node: Node) -> bool:
+    """Sums, products and quotients of numbers that wait to be worked out. 3 x 10^5, 2^10, 3/4 and 5! are forms of a number."""
+    if node.op == "add":
+        return True
+    if node.op == "neg":
+        return _undone(node.args[0])
+    if node.op == "div":
+        return not all(part.op == "num" or (part.op == "neg" and part.args[0].op == "num") for part in node.args)
+    if node.op == "mul":
+        left, right = node.args
+        if (
+            right.op == "pow"
+            and right.args[0].op == "num"
+            and right.args[0].args[0] == 10
+            and left.op in ("num", "neg")
+        ):
+            return False
+        return True
+    return False

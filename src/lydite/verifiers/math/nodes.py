@@ -1,0 +1,68 @@
+"""What a parsed formula is: a small immutable tree."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+
+class NotMathError(Exception):
+    """The text is not a formula that this parser reads. Within the room only."""
+
+
+class TooBigError(Exception):
+    """Evaluating would cost more than an answer may. Within the room only."""
+
+
+class UndefinedError(Exception):
+    """The formula has no value: division by zero, 0^0, infinity minus infinity. Within the room only."""
+
+
+class Node(NamedTuple):
+    """One node.
+
+    Attributes:
+        op: ``num`` (a Fraction), ``sym`` (a name), ``const`` (pi, e, i, oo), ``add``, ``mul``, ``div``, ``pow``, ``neg``, ``pm``,
+            ``mp``, ``fact``, ``root``, ``call`` (function name, arguments), ``abs``, ``percent``, ``degree``, ``base`` (digits, base),
+            ``mod``, ``tuple`` (open, close, items), ``set``, ``named`` (a named set), ``cup``, ``cap``, ``minus``, ``matrix`` (rows),
+            ``dots``.
+        args: operands, or leaves' data.
+    """
+
+    op: str
+    args: tuple[Any, ...] = ()
+
+
+def num(value: Fraction | int) -> Node:
+    """A number's leaf."""
+    return Node("num", (Fraction(value),))
+
+
+def symbols(node: Any) -> set[str]:
+    """Names of the free symbols."""
+    found: set[str] = set()
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Node):
+            if item.op == "sym":
+                found.add(item.args[0])
+            else:
+                stack.extend(item.args)
+        elif isinstance(item, tuple):
+            stack.extend(item)
+    return found
+
+
+def contains(node: Any, *ops: str) -> bool:
+    """Whether any of these operations occurs."""
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Node):
+            if item.op in ops:
+                return True
+            stack.extend(item.args)
+        elif isinstance(item, tuple):
+            stack.extend(item)
+    return False

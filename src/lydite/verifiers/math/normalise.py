@@ -1,0 +1,111 @@
+"""One spelling for characters: what looks the same to a reader becomes the same text. Linear in the text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱˣ", "0123456789+-()nix", strict=True))
+_SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₙₖₘ", "0123456789+-nkm", strict=True))
+_CHARS = {
+    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "－": "-",  # noqa: RUF001
+    "×": r"\times ", "✕": r"\times ", "⋅": r"\cdot ", "·": r"\cdot ", "∙": r"\cdot ", "•": r"\cdot ", "∗": "*",
+    "÷": r"\div ", "∕": "/", "⁄": "/", "√": r"\sqrt ", "∛": r"\sqrt[3]", "∜": r"\sqrt[4]",
+    "π": r"\pi ", "∞": r"\infty ", "±": r"\pm ", "∓": r"\mp ", "°": r"^\circ ", "º": r"^\circ ", "˚": r"^\circ ",
+    "≤": r"\le ", "≦": r"\le ", "⩽": r"\le ", "≥": r"\ge ", "≧": r"\ge ", "⩾": r"\ge ", "≠": r"\ne ", "≈": r"\approx ",
+    "≡": r"\equiv ", "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ", "∅": r"\emptyset ", "⌀": r"\emptyset ", "∖": r"\setminus ",
+    "→": r"\to ", "⇒": r"\Rightarrow ", "⟹": r"\Rightarrow ", "↔": r"\Leftrightarrow ", "⇔": r"\Leftrightarrow ",
+    "…": r"\ldots ", "⋯": r"\ldots ", "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "ℚ": r"\mathbb{Q}",
+    "ℂ": r"\mathbb{C}", "∶": ":", "′": "'", "’": "'", "‘": "'", "“": '"', "”": '"', "，": ",", "、": ",", "；": ";",
+    "：": ":", "。": ".", "（": "(", "）": ")", "⟨": r"\langle ", "⟩": r"\rangle ", "〈": r"\langle ", "〉": r"\rangle ",
+    "∧": r" and ", "∨": r" or ", "∑": r"\sum ", "∏": r"\prod ", "∫": r"\int ", "٪": "%", "％": "%", "٫": ".", "٬": ",",
+    "\u200b": "", "\u200c": "", "\u200d": "", "\ufeff": "", "\u2060": "", "\u2009": r"\,", "\u202f": r"\,", "\u00a0": " ",
+    "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "∣": "|", "￥": "¥", "￡": "£", "＄": "$",
+    "𝑖": "i", "ⅈ": "i", "ℯ": "e", "ⅇ": "e",
+}  # fmt: skip
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "θ": "theta", "λ": "lambda", "μ": "mu",
+    "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "ϕ": "phi", "ψ": "psi", "ω": "omega", "Δ": "Delta", "Ω": "Omega",
+    "ξ": "xi", "η": "eta", "ζ": "zeta", "κ": "kappa", "χ": "chi",
+}  # fmt: skip
+
+
+def normalise(text: str) -> str:
+    """ASCII where there is an ASCII or TeX spelling; digits of any script; NFKC for the rest."""
+    if text.isascii():
+        return text
+    out: list[str] = []
+    at, size = 0, len(text)
+    while at < size:
+        char = text[at]
+        if char in _SUPER or char in _SUB:
+            table, mark = (_SUPER, "^") if char in _SUPER else (_SUB, "_")
+            end = at
+            while end < size and text[end] in table:
+                end += 1
+            out.append(mark + "{" + "".join(table[c] for c in text[at:end]) + "}")
+            at = end
+            continue
+        at += 1
+        if char < "\x80":
+            out.append(char)
+        elif char in _CHARS:
+            out.append(_CHARS[char])
+        elif char in _GREEK:
+            out.append("\\" + _GREEK[char] + " ")
+        else:
+            out.append(_other(char))
+    return "".join(out)
+
+
+def _other(char: str) -> str:
+    digit = unicodedata.decimal(char, None)
+    if digit is not None:
+        return str(digit)
+    plain = unicodedata.normalize("NFKC", char)
+    if "⁄" in plain:  # a vulgar fraction
+        top, _, bottom = plain.partition("⁄")
+        return f" \\frac{{{top or 1}}}{{{bottom}}}" if bottom else plain
+    return plain if plain == char else "".join(_CHARS.get(c, c) for c in plain)
+
+
+_OUTER = re.compile(r"[\s.,;:!*`~]+")
+_PAIRS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("**", "**"), ('"', '"'), ("`", "`"))
+_END = (
+    " ",
+    "\t",
+    "\n",
+    "\r",
+    ".",
+    ",",
+    ";",
+    ":",
+    "*",
+    "`",
+    "~",
+    "\\ ",
+    "\\,",
+    "\\;",
+    "\\!",
+    "\\quad",
+    "\\qquad",
+    "\\\\",
+)
+
+
+def trim(text: str) -> str:
+    """Without outer white space, delimiters of mathematics, emphasis and closing punctuation."""
+    while True:
+        before = text
+        text = text.strip(" \t\r\n*`~").removeprefix("\\displaystyle").lstrip()
+        for tail in _END:
+            if text.endswith(tail) and not text.endswith(("...", "\\.")):
+                text = text[: -len(tail)]
+        for start, end in _PAIRS:
+            inner = text[len(start) : -len(end)]
+            if text.startswith(start) and text.endswith(end) and inner and start not in inner and end not in inner:
+                text = inner
+        if text.startswith("$") and text.count("$") == 1 and not text[1:].lstrip(" -")[:1].isdigit():
+            text = text[1:]
+        if text == before:
+            return text

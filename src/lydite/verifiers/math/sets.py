@@ -1,0 +1,157 @@
+"""Subsets of the real line: unions of intervals with exact kinds of end points."""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal
+
+from lydite.verifiers.math.answer import Answer
+from lydite.verifiers.math.nodes import Node, UndefinedError, symbols
+from lydite.verifiers.math.scalars import number
+
+Interval = tuple[Decimal, bool, Decimal, bool]  # low, whether it belongs, high, whether it belongs
+RealSet = tuple[Interval, ...]
+
+_INF = Decimal("Infinity")
+_ROUND = Context(prec=40)
+LINE: RealSet = ((-_INF, False, _INF, False),)
+MAX_PARTS = 64
+
+
+def _end(node: Node) -> Decimal | None:
+    if node == Node("const", ("oo",)):
+        return _INF
+    if node == Node("neg", (Node("const", ("oo",)),)):
+        return -_INF
+    if symbols(node):
+        return None
+    try:
+        real, imaginary = number(node, {})
+    except UndefinedError:
+        return None
+    return None if imaginary else _ROUND.plus(real)
+
+
+def of_node(node: Node) -> RealSet | None:
+    """The set of an interval, a finite set, the reals, or unions, intersections and differences of such."""
+    op, args = node
+    if op == "tuple" and len(args[2]) == 2:
+        low, high = _end(args[2][0]), _end(args[2][1])
+        if low is None or high is None or low > high:
+            return None
+        return ((low, args[0] == "[" and low.is_finite(), high, args[1] == "]" and high.is_finite()),)
+    if op == "set":
+        ends = [_end(item) for item in args]
+        return normal([(end, True, end, True) for end in ends if end is not None]) if None not in ends else None
+    if op == "named":
+        return LINE if args[0] == "R" else None
+    if op in ("cup", "cap", "minus"):
+        left, right = of_node(args[0]), of_node(args[1])
+        if left is None or right is None:
+            return None
+        if op == "cup":
+            return normal([*left, *right])
+        return intersect(left, right if op == "cap" else complement(right))
+    return None
+
+
+def of_answer(answer: Answer) -> tuple[RealSet, str | None] | None:
+    """The set that an answer describes, with the name of the unknown where it has one."""
+    if answer.kind in ("set", "tuple") and answer.node is not None:
+        found = of_node(answer.node)
+        return None if found is None else (found, None)
+    if answer.kind == "assign" and answer.data == "in" and isinstance(answer.label, Node) and answer.label.op == "sym":
+        inner = of_answer(answer.items[0])
+        return None if inner is None else (inner[0], answer.label.args[0])
+    if answer.kind == "relation":
+        return _relation(*answer.data)
+    if (
+        answer.kind == "assign"
+        and isinstance(answer.label, Node)
+        and answer.label.op == "sym"
+        and answer.node is not None
+    ):
+        end = _end(answer.node)
+        return None if end is None else (((end, True, end, True),), answer.label.args[0])
+    if answer.kind == "list" and answer.data in (",", "and", "or"):
+        parts = [of_answer(item) for item in answer.items]
+        known = [part for part in parts if part is not None]
+        names = {name for _, name in known if name}
+        if len(known) < len(parts) or len(names) > 1:
+            return None
+        total = known[0][0]
+        meet = answer.data == "and" or (answer.data == "," and all(item.kind == "relation" for item in answer.items))
+        for other, _ in known[1:]:
+            total = intersect(total, other) if meet else normal([*total, *other])
+        return total, next(iter(names), None)
+    return None
+
+
+def _relation(operators: tuple[str, ...], nodes: tuple[Node, ...]) -> tuple[RealSet, str | None] | None:
+    """A chain such as -1 < x <= 2, x != 3: one bare symbol against numbers."""
+    unknown = [index for index, node in enumerate(nodes) if node.op == "sym"]
+    if len(unknown) != 1:
+        return None
+    middle = unknown[0]
+    name = nodes[middle].args[0]
+    total = LINE
+    for index, operator in enumerate(operators):
+        if middle not in (index, index + 1):
+            return None
+        end = _end(nodes[index + 1] if middle == index else nodes[index])
+        if end is None:
+            return None
+        if middle != index:
+            operator = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(operator, operator)
+        closed = operator.endswith("=") and end.is_finite()
+        if operator in ("<", "<="):
+            part: RealSet = ((-_INF, False, end, closed),)
+        elif operator in (">", ">="):
+            part = ((end, closed, _INF, False),)
+        elif operator == "!=":
+            part = complement(((end, True, end, True),))
+        else:
+            return None
+        total = intersect(total, part)
+    return total, name
+
+
+def normal(parts: list[Interval]) -> RealSet:
+    """Disjoint intervals in order; neighbours that touch in a point that belongs to either are one."""
+    kept = sorted((part for part in parts if _there(part)), key=lambda part: (part[0], not part[1], part[2], part[3]))
+    out: list[Interval] = []
+    for part in kept[: 2 * MAX_PARTS]:
+        if out:
+            low, low_in, high, high_in = out[-1]
+            if part[0] < high or (part[0] == high and (part[1] or high_in)):
+                if part[2] > high or (part[2] == high and part[3]):
+                    out[-1] = (low, low_in, part[2], part[3])
+                continue
+        out.append(part)
+    return tuple(out)
+
+
+def _there(part: Interval) -> bool:
+    low, low_in, high, high_in = part
+    return low < high or (low == high and low_in and high_in)
+
+
+def intersect(a: RealSet, b: RealSet) -> RealSet:
+    """What both have."""
+    parts: list[Interval] = []
+    for x in a[:MAX_PARTS]:
+        for y in b[:MAX_PARTS]:
+            low, low_in = max((x[0], not x[1]), (y[0], not y[1]))
+            high, high_in = min((x[2], x[3]), (y[2], y[3]))
+            parts.append((low, not low_in, high, high_in))
+    return normal(parts)
+
+
+def complement(a: RealSet) -> RealSet:
+    """The rest of the line."""
+    parts: list[Interval] = []
+    low, low_in = -_INF, False
+    for part in a:
+        parts.append((low, low_in, part[0], not part[1]))
+        low, low_in = part[2], not part[3]
+    parts.append((low, low_in, _INF, False))
+    return normal([(lo, i and lo.is_finite(), hi, j and hi.is_finite()) for lo, i, hi, j in parts])

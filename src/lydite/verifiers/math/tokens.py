@@ -1,0 +1,254 @@
+r"""From text to tokens, in one pass. TeX dressing (``\left``, ``\text{...}``, colours, spaces) goes here."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from lydite.verifiers.math.nodes import NotMathError, TooBigError
+
+MAX_TOKENS = 600
+MAX_DIGITS = 2000
+MAX_SCALE = 2000
+"""Largest decimal exponent in ``1e2000``."""
+
+_LEX = re.compile(
+    r"(?P<repeat>\d*\.\d*(?:\\(?:overline|bar|dot)\s?\{?\d+\}?(?:\d*\\dot\s?\{?\d\}?)?|\(\d+\)(?![\d(])|\d(?:\\[lc]?dots|\.\.\.)(?:\d*)))"
+    r"|(?P<num>\d{1,3}(?:(?:\{,\}|\\[,;!]\s?|\\!,|,\\!|\\ )\d{3})+(?!\d)(?:\.\d+)?|\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,3}(?: \d{3})+(?![\d/.,])|\d+(?:\.\d+)?|\.\d+)"
+    r"|(?P<env>\\(?:begin|end)\s?\{[A-Za-z]{1,20}\*?\}(?:\{[clr|@ ]{0,40}\})?)"
+    r"|(?P<cmd>\\(?:[A-Za-z]+|[^A-Za-z]))"
+    r"|(?P<name>[A-Za-z]+)"
+    r"|(?P<space>\s+|~)"
+    r"|(?P<op>\*\*|<=|>=|!=|==|=>|->|\.\.\.|[^\sA-Za-z\d])",
+    re.DOTALL,
+)
+_SCALE = re.compile(r"[eE]([-+]?\d{1,9})(?![\d.])")
+
+_SKIP = frozenset(
+    "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr displaystyle textstyle scriptstyle limits"
+    " quad qquad nolimits bf rm it sf tt bfseries rmfamily mathstrut strut phantom large Large normalsize small hfill , ; : ! > <"
+    " boldmath unboldmath middle".split()
+)
+_SKIPPED_CHARS = frozenset(", ; : ! > < /".split())
+_TEXT = frozenset(
+    "text textbf textit textrm textsf texttt textnormal textup mbox hbox emph fbox boxed framebox".split()
+)
+_ROMAN = frozenset(
+    "mathrm mathbf mathit mathsf mathtt mathnormal boldsymbol bm underline operatorname pmb mathop ensuremath cancel tag".split()
+)
+_COLOURS = frozenset(["textcolor", "colorbox", "color"])
+_RENAME = {
+    "leq": "le", "leqslant": "le", "geq": "ge", "geqslant": "ge", "neq": "ne", "lt": "<", "gt": ">", "varnothing": "emptyset",
+    "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "dbinom": "binom", "tbinom": "binom", "ast": "*", "cdots": "ldots",
+    "dots": "ldots", "dotsc": "ldots", "implies": "Rightarrow", "Longrightarrow": "Rightarrow", "rightarrow": "to",
+    "longrightarrow": "to", "iff": "Leftrightarrow", "lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "lbrace": "{",
+    "rbrace": "}", "lbrack": "[", "rbrack": "]", "land": "and", "wedge": "and", "lor": "or", "vee": "or", "backslash": "setminus",
+    "degree": "circ", "colon": ":", "simeq": "approx", "sim": "approx", "N": "N", "varphi": "phi", "varepsilon": "epsilon",
+    "textdegree": "circ", "dollar": "$", "textdollar": "$", "euro": "€", "pounds": "£", "vartheta": "theta",
+}  # fmt: skip
+FUNCTIONS = frozenset(
+    "sin cos tan cot sec csc arcsin arccos arctan arccot sinh cosh tanh log ln lg exp gcd lcm max min sqrt cbrt abs floor ceil"
+    " asin acos atan det mod".split()
+)
+_PLAIN = {
+    "pi": "pi",
+    "infinity": "infty",
+    "inf": "infty",
+    "oo": "infty",
+    "infty": "infty",
+    "theta": "theta",
+    "alpha": "alpha",
+    "beta": "beta",
+}
+_WORDS_KEPT = frozenset(["and", "or"])
+
+
+class Token(NamedTuple):
+    """Type (``num``, ``cmd``, ``sym``, ``word``, ``op``, ``env``), value, and whether white space stands before it."""
+
+    type: str
+    value: Any
+    spaced: bool = False
+    text: bool = False  # from within \text{...}
+
+
+def number(text: str) -> Fraction:
+    """Exact value of digits with an optional point. Refuses what is too long, before converting it."""
+    if len(text) > MAX_DIGITS:
+        raise TooBigError
+    return Fraction(text)
+
+
+def _repeating(text: str) -> Fraction:
+    r"""0.1\overline{6}, 0.1(6), 0.\dot{1}4285\dot{7}, 0.333..."""
+    if len(text) > 400:
+        raise TooBigError
+    if "..." in text or "dots" in text:
+        digits = re.split(r"\\[lc]?dots|\.\.\.", text)[0]
+        whole, _, fraction = digits.partition(".")
+        for period in range(1, len(fraction) // 2 + 1):
+            times = 3 if period == 1 else 2
+            if len(fraction) >= period * times and fraction[-period * times :] == fraction[-period:] * times:
+                return _period(whole, fraction[:-period], fraction[-period:])
+        raise NotMathError
+    head, _, rest = text.partition(".")
+    lead = re.match(r"\d*", rest)
+    fixed = lead.group() if lead else ""
+    return _period(head, fixed, "".join(char for char in rest[len(fixed) :] if char.isdigit()))
+
+
+def _period(whole: str, fixed: str, period: str) -> Fraction:
+    base = Fraction(f"{whole or 0}.{fixed or 0}")
+    return base + Fraction(int(period), (10 ** len(period) - 1) * 10 ** len(fixed))
+
+
+def tokenize(text: str, thousands: bool = True) -> list[Token]:
+    """Tokens of a normalised answer.
+
+    Args:
+        text: the answer.
+        thousands: whether ``1,250`` outside of brackets is one number.
+
+    Raises:
+        NotMathError: a character or a construct that is no mathematics.
+        TooBigError: too many tokens or digits.
+    """
+    out: list[Token] = []
+    braces: list[str] = []  # what each open brace is: "{", or "text", "roman", "skip" for one that leaves no token
+    depth = 0
+    spaced = False
+    pending = ""  # the next brace opens this kind of group
+    at, size = 0, len(text)
+    while at < size:
+        match = _LEX.match(text, at)
+        if match is None:
+            raise NotMathError
+        kind, value = str(match.lastgroup), match.group()
+        at = match.end()
+        if kind == "space":
+            spaced = True
+            continue
+        in_text = bool(braces) and braces[-1] in ("text", "roman")
+        if braces and braces[-1] == "skip" and value not in ("{", "}"):
+            continue
+        if len(out) > MAX_TOKENS:
+            raise TooBigError
+        if kind == "num":
+            if "," in value and "{,}" not in value and "\\" not in value and (depth or not thousands):
+                value = value.partition(",")[0]  # within brackets a comma parts the coordinates
+                at = match.start() + len(value)
+            scale = _SCALE.match(text, at)
+            amount = number("".join(char for char in value if char.isdigit() or char == "."))
+            if scale:
+                if abs(int(scale.group(1))) > MAX_SCALE:
+                    raise TooBigError
+                amount *= Fraction(10) ** int(scale.group(1))
+                at = scale.end()
+            out.append(Token("num", (amount, value if not scale else ""), spaced, in_text))
+        elif kind == "repeat":
+            out.append(Token("num", (_repeating(value), ""), spaced))
+        elif kind == "env":
+            out.append(
+                Token("env", ("begin" in value[:7], value[value.index("{") + 1 : value.index("}")].rstrip("*")), spaced)
+            )
+        elif kind == "name":
+            _name(value, spaced, braces, out)
+        elif kind == "cmd":
+            name = value[1:]
+            if name in _TEXT or name in _ROMAN:
+                pending = "text" if name in _TEXT else "roman"
+                spaced = spaced or name in _TEXT
+                continue
+            if name in _COLOURS:
+                pending = "skip"
+                continue
+            if name in _SKIP or name.isspace():
+                spaced = spaced or name not in ("!", "left", "right")
+                continue
+            if name in ("left.", "right."):
+                continue
+            _command(name, spaced, out)
+            depth += (name == "{") - (name == "}")
+        else:
+            if value == "{":
+                braces.append(pending or "{")
+                if not pending:
+                    out.append(Token("op", "{", spaced))
+                elif pending == "text":
+                    spaced = True
+                pending = ""
+                if braces[-1] in ("text", "roman"):
+                    continue
+            elif value == "}":
+                if not braces:
+                    raise NotMathError
+                closed = braces.pop()
+                if closed == "{":
+                    out.append(Token("op", "}", spaced))
+                elif closed == "skip":
+                    pending = "roman" if text[at : at + 1] == "{" else ""
+                    continue
+                else:
+                    spaced = closed == "text"
+                    continue
+            elif value == "&" or value not in "$`":
+                depth += (value in "([") - (value in ")]")
+                out.append(Token("op", {"==": "=", "**": "^", "...": "ldots"}.get(value, value), spaced, in_text))
+            elif value == "$":
+                out.append(Token("op", "$", spaced))
+        pending = "" if kind != "cmd" and value != "}" else pending
+        spaced = False
+    if braces:
+        raise NotMathError
+    return out
+
+
+def _command(name: str, spaced: bool, out: list[Token]) -> None:
+    name = _RENAME.get(name, name)
+    if name in ("<", ">", "|", "[", "]", ":", "$", "*", "%", "&", "#", "_", "€", "£"):
+        out.append(Token("op", name, spaced))
+    elif name in ("and", "or"):
+        out.append(Token("word", name, True))
+    elif name == "." or name == "-" or name == "'":
+        return
+    else:
+        out.append(Token("cmd", name, spaced))
+
+
+def _name(run: str, spaced: bool, braces: list[str], out: list[Token]) -> None:
+    """A run of letters: a function, a constant, a word, or symbols one by one."""
+    in_text = bool(braces) and braces[-1] in ("text", "roman")
+    if len(run) == 1:
+        after_number = bool(out) and (
+            out[-1].type == "num" or (out[-1].value == "/" and len(out) > 1 and out[-2].type == "word")
+        )
+        unit = in_text and (after_number or (bool(out) and out[-1].value in ("/", "}"))) and run not in "eix"
+        out.append(Token("word" if unit else "sym", run, spaced, in_text))
+    elif run in _PLAIN:
+        out.append(Token("cmd", _PLAIN[run], spaced))
+    elif run in FUNCTIONS:
+        out.append(Token("cmd", run, spaced))
+    elif not in_text and _is_product(run):
+        out.extend(Token("sym", letter, spaced and index == 0) for index, letter in enumerate(run))
+    else:
+        out.append(Token("word", run.lower() if run.lower() in _WORDS_KEPT else run, spaced, in_text))
+
+
+_UNIT_PAIRS = frozenset(
+    "cm mm km kg mg ml mL ft in yd mi lb oz hr pm am PM AM or is if no to of at by on so be he me we it Rs kW Hz dm nm".split()
+)
+
+
+def _is_product(run: str) -> bool:
+    """Whether letters in a row are a product (``ab``, ``xyz``) and not a word or a unit."""
+    if run in _UNIT_PAIRS:
+        return False
+    if len(run) == 2:
+        return run.islower() or run[1].islower() is False
+    return (
+        len(run) <= 4
+        and run.islower()
+        and (list(run) == sorted(set(run)) or run in ("xyz", "wxyz"))
+        and not set("iou") & set(run)
+    )
