@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ def new_info(kind: str, settings: dict[str, Any], tasks: Mark) -> RunInfo:
         head=genesis(kind=kind, settings_digest=settings_digest, created=created, tasks_sha256=tasks.sha256),
         origin=tasks,
         tasks=tasks,
-        versions=_versions(),
+        versions=dict(_versions()),
     )
 
 
@@ -125,6 +126,7 @@ def write_info(folder: Path, info: RunInfo) -> None:
     replace(folder / FILE, msgspec.json.format(msgspec.json.encode(info), indent=2) + b"\n")
 
 
+@cache
 def _versions() -> dict[str, str]:
     found = {"python": platform.python_version(), "lydite": __version__}
     for name in _LIBRARIES:

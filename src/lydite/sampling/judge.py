@@ -42,9 +42,9 @@ class Judge:
             InputError: its checker or its detectors' thresholds cannot be used; names the task and the field.
         """
         try:
-            self._check(task, task.digest)
+            check = self._check(task, task.digest)
             if task.metadata.get("flags"):
-                detect(Rollout(id="", task=task.id, task_digest=""), Verdict.of(1.0, "correct", ""), task)
+                detect(Rollout(id="", task=task.id, task_digest=""), Verdict.of(1.0, "correct", check.id), task)
         except InputError as error:
             raise error.at(prefix=f"task {task.id}") from None
 
