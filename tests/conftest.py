@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A property either holds or does not; how long an example takes depends on what else the machine does.
+settings.register_profile("lydite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("lydite")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,6 @@
+import contextlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,16 +62,24 @@ def write_replay(path: str, right: Callable[[int, int], bool], number: int = 12,
     )
 
 
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs ``a`` and ``b`` over one task file; tests work on copies."""
+    folder = tmp_path_factory.mktemp("evaluated")
+    with contextlib.chdir(folder):
+        write_tasks()
+        write_replay("a.jsonl", lambda index, attempt: index < 4 and attempt == 0)
+        write_replay("b.jsonl", lambda index, attempt: index < 9)
+        for name in "ab":
+            with pytest.raises(SystemExit) as left:
+                main(["eval", "tasks.jsonl", "--policy", f"replay:{name}.jsonl", "-n", "2", "-k", "1,2", "-o", name])
+            assert left.value.code == 0
+    return folder
+
+
 @pytest.fixture
-def two_runs(lydite: Run) -> None:
-    write_tasks()
-    write_replay("a.jsonl", lambda index, attempt: index < 4 and attempt == 0)
-    write_replay("b.jsonl", lambda index, attempt: index < 9)
-    for name in "ab":
-        code, _, _ = lydite(
-            "eval", "tasks.jsonl", "--policy", f"replay:{name}.jsonl", "-n", "2", "-k", "1,2", "-o", name
-        )
-        assert code == 0
+def two_runs(evaluated: Path, tmp_path: Path) -> None:
+    shutil.copytree(evaluated, tmp_path, dirs_exist_ok=True)
 
 
 def test_eval_prints_rates_with_intervals(lydite: Run) -> None:
