@@ -49,7 +49,6 @@ def demo(
 def _say(result: TrainResult, control: str) -> None:
     from rich.table import Table
 
-
     assert result.before is not None
     assert result.after is not None
     assert result.paired is not None
