@@ -36,7 +36,13 @@ class CompiledChecker:
         self.checker = checker
         self.id = f"{verifier.name}@{verifier.version}"
         self.source = source_hash(verifier)
-        self._check: Check = verifier.compile(checker.config)
+        try:
+            self._check: Check = verifier.compile(checker.config)
+        except InputError:
+            raise
+        except Exception as error:  # a fault of the verifier's: no attempt may be blamed for it
+            verdict = Verdict.invalid("verifier_error", self.id, detail=f"compile: {type(error).__name__}")
+            self._check = lambda submission: verdict
 
     def __call__(self, submission: Submission) -> Verdict:
         """The verdict. A fault of the verifier's own is ``invalid`` with reason ``verifier_error``, never a score."""

@@ -1,8 +1,9 @@
 """Mathematical answers: find the answer in a completion, and compare it by what it means."""
 
-from lydite.verifiers.math.answer import Answer, read
+from lydite.verifiers.math.answer import Answer
 from lydite.verifiers.math.compare import Rules, compare
 from lydite.verifiers.math.extract import Extraction, extract
+from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.verifier import MathVerifier
 
 __all__ = ["Answer", "Extraction", "MathVerifier", "Rules", "compare", "extract", "read"]

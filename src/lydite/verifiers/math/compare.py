@@ -24,12 +24,13 @@ from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from lydite.verifiers.math import sets
-from lydite.verifiers.math.answer import SCALARS, Answer, read
+from lydite.verifiers.math.answer import SCALARS, Answer
 from lydite.verifiers.math.exact import rational
 from lydite.verifiers.math.nodes import Node, TooBigError, UndefinedError, contains, num, symbols
+from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.scalars import POINTS, equal, point
 from lydite.verifiers.math.scalars import number as value_of
-from lydite.verifiers.math.units import DEGREE, Unit, agree
+from lydite.verifiers.math.units import DEGREE, Unit, agree, parse_unit
 
 MAX_ITEMS = 40
 _NEAR = Decimal("1e-30")
@@ -115,6 +116,7 @@ def _same(a: Answer, g: Answer, rules: Rules) -> bool:
 
 
 def _scalars(a: Answer, g: Answer, rules: Rules) -> bool:
+    a, g = (a, _measured(g)) if not _free(a) else (_measured(a), g) if not _free(g) else (a, g)
     x, y = a.node, g.node
     assert x is not None
     assert y is not None
@@ -134,6 +136,52 @@ def _scalars(a: Answer, g: Answer, rules: Rules) -> bool:
     if rules.units == "require" and g.unit is not None and a.unit is None:
         return False
     return _quantities(x, a.unit, y, g.unit, rules)
+
+
+def _free(answer: Answer) -> bool:
+    return answer.node is not None and bool(symbols(answer.node))
+
+
+_SHORT_UNITS = frozenset("m s g h L l N J W V A".split())
+
+
+def _measured(answer: Answer) -> Answer:
+    """``5 m`` as a quantity, where what it stands against has no symbols: the letter is a unit."""
+    if answer.node is None or answer.unit is not None or not symbols(answer.node) <= _SHORT_UNITS or not _free(answer):
+        return answer
+    powers: dict[str, int] = {}
+    amount = _amount(answer.node, 1, powers)
+    if amount is None:
+        return answer
+    unit = parse_unit(" ".join(f"{name}^{power}" for name, power in powers.items() if power > 0))
+    below = parse_unit(" ".join(f"{name}^{-power}" for name, power in powers.items() if power < 0))
+    if unit is None or below is None:
+        return answer
+    dims = dict(unit.dims)
+    for name, power in below.dims:
+        dims[name] = dims.get(name, 0) - power
+    whole = Unit(tuple(sorted((name, power) for name, power in dims.items() if power)), unit.factor / below.factor)
+    return answer._replace(node=num(amount), unit=whole, kind="quantity")
+
+
+def _amount(node: Node, sign: int, powers: dict[str, int]) -> Fraction | None:
+    """The number in a product of one number and powers of letters; gathers the powers."""
+    if node.op == "num":
+        return Fraction(node.args[0]) if sign > 0 else None
+    if node.op == "sym":
+        powers[node.args[0]] = powers.get(node.args[0], 0) + sign
+        return Fraction(1)
+    if node.op == "neg":
+        inner = _amount(node.args[0], sign, powers)
+        return None if inner is None else -inner
+    if node.op == "pow" and node.args[0].op == "sym" and node.args[1].op == "num" and node.args[1].args[0] in (2, 3):
+        powers[node.args[0].args[0]] = powers.get(node.args[0].args[0], 0) + sign * int(node.args[1].args[0])
+        return Fraction(1)
+    if node.op in ("mul", "div"):
+        left = _amount(node.args[0], sign, powers)
+        right = _amount(node.args[1], sign if node.op == "mul" else -sign, powers)
+        return None if left is None or right is None else left * right
+    return None
 
 
 _RADIAN = Unit((("radian", 1),))
@@ -216,9 +264,20 @@ def _lists(a: Answer, g: Answer, rules: Rules) -> bool:
     for one, other in ((a, g), (g, a)):
         if other.kind == "tuple" and one.kind == "list":
             return _named_point(one, other, rules)
-    if "choice" in {item.kind for item in a.items} and g.raw.isalpha() and g.raw.isupper():
-        return sorted(str(item.data) for item in a.items) == sorted(g.raw)
+    if _letters(a) and _letters(a) == _letters(g):
+        return True
     return _match(_flat(a), _flat(g), rules)
+
+
+def _letters(answer: Answer) -> str:
+    """Letters of a question with several right choices: ``AC`` or ``A, C``."""
+    if answer.kind == "list":
+        nodes = [item.node for item in answer.items]
+        names = [str(node.args[0]) for node in nodes if node is not None and node.op == "sym"]
+        return "".join(sorted(names)) if len(names) == len(nodes) and all("A" <= name <= "J" for name in names) else ""
+    return (
+        "".join(sorted(answer.raw)) if answer.raw.isalpha() and all("A" <= char <= "J" for char in answer.raw) else ""
+    )
 
 
 def _named(answer: Answer) -> Answer:

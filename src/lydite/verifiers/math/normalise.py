@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 _SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱˣ", "0123456789+-()nix", strict=True))
@@ -69,28 +68,9 @@ def _other(char: str) -> str:
     return plain if plain == char else "".join(_CHARS.get(c, c) for c in plain)
 
 
-_OUTER = re.compile(r"[\s.,;:!*`~]+")
 _PAIRS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("**", "**"), ('"', '"'), ("`", "`"))
-_END = (
-    " ",
-    "\t",
-    "\n",
-    "\r",
-    ".",
-    ",",
-    ";",
-    ":",
-    "*",
-    "`",
-    "~",
-    "\\ ",
-    "\\,",
-    "\\;",
-    "\\!",
-    "\\quad",
-    "\\qquad",
-    "\\\\",
-)
+_SPACES = (r"\ ", r"\,", r"\;", r"\!", r"\:", r"\quad", r"\qquad", r"\\")
+_POINTS = ".,;:*`~ \t\r\n"
 
 
 def trim(text: str) -> str:
@@ -98,9 +78,11 @@ def trim(text: str) -> str:
     while True:
         before = text
         text = text.strip(" \t\r\n*`~").removeprefix("\\displaystyle").lstrip()
-        for tail in _END:
-            if text.endswith(tail) and not text.endswith(("...", "\\.")):
-                text = text[: -len(tail)]
+        for space in _SPACES:
+            text = text.removeprefix(space) if space != r"\\" else text
+            text = text.removesuffix(space)
+        if not text.endswith(("...", r"\.", r"\,", r"\;", r"\:")):
+            text = text.rstrip(_POINTS)
         for start, end in _PAIRS:
             inner = text[len(start) : -len(end)]
             if text.startswith(start) and text.endswith(end) and inner and start not in inner and end not in inner:

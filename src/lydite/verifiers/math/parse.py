@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, num
 from lydite.verifiers.math.tokens import FUNCTIONS, Token
+from lydite.verifiers.math.words import number_words
 
 MAX_DEPTH = 60
 
@@ -21,7 +22,7 @@ _IMPLICIT = 5
 _SIGN = 4
 """A sign takes the whole product after it: -1\\frac{1}{2} is -(1 + 1/2)."""
 _UNARY = 6
-_POSTFIX = frozenset(["!", "%", "^", "_", "'", "pmod"])
+_POSTFIX = frozenset(["!", "%", "^", "_", "'", "pmod", "circ"])
 _CONSTS = {"pi": "pi", "infty": "oo"}
 _GREEK = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi omega Gamma Delta Theta Lambda Xi"
@@ -107,34 +108,26 @@ class _Parser:
         return left
 
     def juxtapose(self, left: Node) -> Node:
+        """Two factors in a row: a product, or a mixed number (``2 3/4``, ``2\frac34``)."""
         start = self.at
         right = self.expression(_UNARY)
         first = self.tokens[start]
-        if left.op == "num":
-            if first.type == "num":
-                following = self.peek()
-                if (
-                    _literal(left)
-                    and _literal(right)
-                    and first.spaced
-                    and following is not None
-                    and following.value == "/"
-                ):
-                    bottom = self.peek(1)
-                    if bottom is not None and bottom.type == "num" and 0 < right.args[0] < bottom.value[0]:
-                        self.at += 2
-                        return num(left.args[0] + right.args[0] / bottom.value[0])
+        if left.op == "num" and first.type == "num":
+            if not (_literal(left) and _literal(right) and first.spaced and self.is_next("/")):
                 raise NotMathError
-            if (
-                _literal(left)
-                and right.op == "div"
-                and first.value == "frac"
-                and all(_literal(part) for part in right.args)
-            ):
-                top, bottom_value = right.args[0].args[0], right.args[1].args[0]
-                if 0 < top < bottom_value and self.tokens[start - 1].type == "num":
-                    return num(left.args[0] + top / bottom_value)
-        elif first.type == "num" and left.op == "sym":
+            below = self.peek(1)
+            if below is None or below.type != "num" or not 0 < right.args[0] < below.value[0]:
+                raise NotMathError
+            self.at += 2
+            return num(left.args[0] + right.args[0] / below.value[0])
+        if _literal(left) and first.value == "frac" and self.tokens[start - 1].type == "num":
+            part = right.args[0] if right.op in ("percent", "degree") else right
+            if part.op == "div" and all(_literal(side) for side in part.args):
+                top, bottom = part.args[0].args[0], part.args[1].args[0]
+                if 0 < top < bottom:
+                    mixed = num(left.args[0] + top / bottom)
+                    return mixed if part is right else Node(right.op, (mixed,))
+        if first.type == "num" and left.op == "sym":
             raise NotMathError  # x2 is no product, but \sqrt{2}3, )3 and \pi 2 are
         return Node("mul", (left, right))
 
@@ -230,11 +223,23 @@ class _Parser:
         amount, digits = token.value
         if self.is_next("_") and digits.isdigit():
             self.at += 1
-            base = self.argument()
+            base = self.base()
             if not _literal(base) or not 2 <= base.args[0] <= 36 or any(int(d) >= base.args[0] for d in digits):
                 raise NotMathError
             return Node("base", (int(digits, int(base.args[0])), int(base.args[0]), digits))
         return Node("num", (amount,))
+
+    def base(self) -> Node:
+        """The base of a numeral: a number, or its name."""
+        word = self.peek(1) if self.is_next("{") else self.peek()
+        value = number_words([word.value.lower()]) if word is not None and word.type == "word" else None
+        if value is None:
+            return self.argument()
+        closing = self.is_next("{")
+        self.at += 2 if closing else 1
+        if closing:
+            self.expect("}")
+        return num(value)
 
     def symbol(self, name: str) -> Node:
         while self.is_next("_", "'"):
@@ -268,6 +273,8 @@ class _Parser:
             return Node("fact", (left,))
         if value == "%":
             return Node("percent", (left,))
+        if value == "circ":
+            return Node("degree", (left,))
         if value == "pmod":
             return Node("mod", (left, self.argument()))
         if value == "^":

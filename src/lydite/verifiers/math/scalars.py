@@ -59,13 +59,10 @@ def _surely_not(value: Fraction | None, node: Node) -> bool:
 
 
 def _agree(a: Node, b: Node, names: list[str], tolerance: Fraction | None) -> bool:
-    whole = (
-        bool(names) and contains((a, b), "fact", "rem") or (bool(names) and _has_call((a, b), "binom", "gcd", "lcm"))
-    )
-    points: list[Point] = [point(names, index, whole) for index in range(POINTS if names else 1)]
+    whole = bool(names) and (contains((a, b), "fact", "rem") or _has_call((a, b), "binom", "gcd", "lcm"))
     seen = 0
-    for place in points:
-        x, y = _try(a, place, _ROUGH), _try(b, place, _ROUGH)
+    for index in range(POINTS if names else 1):
+        x, y = _value(a, index, whole, _ROUGH), _value(b, index, whole, _ROUGH)
         if x is None and y is None:
             continue
         if x is None or y is None:
@@ -77,8 +74,8 @@ def _agree(a: Node, b: Node, names: list[str], tolerance: Fraction | None) -> bo
         seen += 1
     if not seen:
         return False
-    for place in points[:2]:  # once more, finer: a difference may hide below the first 45 digits
-        x, y = _try(a, place, _FINE), _try(b, place, _FINE)
+    for index in range(2 if names else 1):  # once more, finer: a difference may hide below the first 45 digits
+        x, y = _value(a, index, whole, _FINE), _value(b, index, whole, _FINE)
         if x is not None and y is not None and not _same(x, y, _FINE - 30):
             return False
     return True
@@ -103,8 +100,10 @@ def point(names: list[str], index: int, whole: bool = False) -> Point:
     return values
 
 
-def _try(node: Node, place: Point, digits: int) -> precise.Number | None:
-    """The value, ``None`` where there is none; what only rounding keeps from zero is zero."""
+@lru_cache(maxsize=2048)
+def _value(node: Node, index: int, whole: bool, digits: int) -> precise.Number | None:
+    """The value at a sample point, ``None`` where there is none; what only rounding keeps from zero is zero."""
+    place = point(sorted(symbols(node)), index, whole)
     try:
         value = number(node, place, digits)
         if value != _ZERO and _size(value).adjusted() < -digits // 2:

@@ -138,6 +138,9 @@ def tokenize(text: str, thousands: bool = True) -> list[Token]:
             if "," in value and "{,}" not in value and "\\" not in value and (depth or not thousands):
                 value = value.partition(",")[0]  # within brackets a comma parts the coordinates
                 at = match.start() + len(value)
+            if out and out[-1].value in ("_", "^") and not value.replace(".", "").isdigit():
+                value = value[: next(i for i, char in enumerate(value) if not (char.isdigit() or char == "."))]
+                at = match.start() + len(value)  # \\log_2 256: the subscript ends at the space
             scale = _SCALE.match(text, at)
             amount = number("".join(char for char in value if char.isdigit() or char == "."))
             if scale:
@@ -227,7 +230,7 @@ def _name(run: str, spaced: bool, braces: list[str], out: list[Token]) -> None:
         out.append(Token("word" if unit else "sym", run, spaced, in_text))
     elif run in _PLAIN:
         out.append(Token("cmd", _PLAIN[run], spaced))
-    elif run in FUNCTIONS:
+    elif run in FUNCTIONS and not (run in ("min", "sec") and out and out[-1].type == "num"):
         out.append(Token("cmd", run, spaced))
     elif not in_text and _is_product(run):
         out.extend(Token("sym", letter, spaced and index == 0) for index, letter in enumerate(run))

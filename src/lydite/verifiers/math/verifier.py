@@ -17,10 +17,11 @@ from typing import Any, Literal
 
 from lydite.errors import InputError
 from lydite.verdict import Verdict
-from lydite.verifiers.math.answer import SCALARS, Answer, read
+from lydite.verifiers.math.answer import SCALARS, Answer
 from lydite.verifiers.math.compare import Rules, compare
 from lydite.verifiers.math.extract import Extraction, extract
 from lydite.verifiers.math.nodes import Node, TooBigError, contains
+from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.units import parse_unit
 from lydite.verifiers.protocol import Check, Submission
 from lydite.verifiers.text import is_refusal
@@ -112,11 +113,17 @@ def _judge(found: Extraction, gold: Answer, rules: Rules, submission: Submission
             answer = Answer("list", "", items=tuple(answers), data="and")
         if found.hedged:
             return Verdict.of(0.0, "ambiguous", _ID, extracted=shown, detail="taken back, or left open")
+        if found.after is not None:
+            again = read(found.after)
+            if again.kind in SCALARS and not compare(again, answer):
+                return Verdict.of(
+                    0.0, "ambiguous", _ID, extracted=shown, detail=f"the text goes on to say {found.after[:60]!r}"
+                )
         right = compare(answer, gold, rules)
     except TooBigError:
         return Verdict.of(0.0, "resource", _ID, extracted=shown, detail="too large to be evaluated")
     if right:
-        if _restated(answer, gold, submission):
+        if _restated(answer, gold, submission) or (found.place != "box" and _echoed(found.answers[-1], submission)):
             return Verdict.of(
                 0.0, "restated_question", _ID, extracted=shown, detail="not evaluated, or the question itself"
             )
@@ -170,6 +177,14 @@ def _restated(answer: Answer, gold: Answer, submission: Submission) -> bool:
     return raw in _GONE.sub("", head[:box] if box >= 0 else head)
 
 
+def _echoed(said: str, submission: Submission) -> bool:
+    """Whether the words around an answer without a box are the prompt's own."""
+    if submission.prompt is None:
+        return False
+    lines = [line for line in submission.text.splitlines() if said in line]
+    return bool(lines) and len(lines[-1]) > len(said) + 20 and lines[-1].strip() in submission.prompt
+
+
 def _undone(node: Node) -> bool:
     """Sums, products and quotients of numbers that wait to be worked out. 3 x 10^5, 2^10, 3/4 and 5! are forms of a number."""
     if node.op == "add":
@@ -177,7 +192,7 @@ def _undone(node: Node) -> bool:
     if node.op == "neg":
         return _undone(node.args[0])
     if node.op == "div":
-        return not all(part.op == "num" or (part.op == "neg" and part.args[0].op == "num") for part in node.args)
+        return not all(part.op == "num" or (part.op in ("neg", "div") and not _undone(part)) for part in node.args)
     if node.op == "mul":
         left, right = node.args
         if (

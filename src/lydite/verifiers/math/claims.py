@@ -1,0 +1,140 @@
+"""Answers without a box: "the answer is ...", ``####`` lines, the last formula or number of a text."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from lydite.verifiers.math.units import parse_unit
+
+MAX_ANSWER = 4000
+"""Characters of one answer that are kept; more is no answer."""
+MAX_CLAIMS = 64
+
+_MARKED = re.compile(r"[-+−$€£\\]{0,3}\s?[\d.][\d,./:^{}\\]{0,60}\s?\\?%?(?:\s?[A-Za-z/°^\d]{1,20}){0,3}[.!]?$")
+_HEADING = re.compile(r"\d{1,3}[.):]\s")
+
+
+def marked(text: str) -> list[str]:
+    """What stands behind ``####``: short answers, not Markdown headings; the last line may be anything short."""
+    answers: list[str] = []
+    at = text.find("####")
+    size = len(text.rstrip())
+    while at >= 0 and len(answers) <= MAX_CLAIMS:
+        end = text.find("\n", at)
+        line = text[at + 4 : end if end >= 0 else len(text)].strip(" *#\t\r")
+        is_last = end < 0 or end >= size
+        if line and ((is_last and len(line) < 200) or (_MARKED.match(line[:200]) and not _HEADING.match(line))):
+            answers.append(line[:MAX_ANSWER])
+        at = text.find("####", end) if end >= 0 else -1
+    return answers
+
+
+class Claim(NamedTuple):
+    """An answer as claimed, and the text that follows the place where the claim starts."""
+
+    text: str
+    rest: str
+
+
+_ANCHOR = re.compile(
+    r"\b(?P<word>answer|result|solution|option|choice)\b"
+    r"(?:\s(?:to|for|of) (?:the|this) (?:question|problem|exercise))?"
+    r"(?:[\s*_]{0,4}[:=：][\s*_]{0,6}|\s(?:is|was|would be|must be|equals|becomes)\b[\s*_:]{0,6}|\*\*[:：]?\s{0,4}(?=\S)"
+    r"|[ \t]{0,4}\n\s{0,4}(?=[-$\\\d(]))"
+    r"(?:therefore |thus |simply |just |equal to |then |exactly |again )?",
+    re.IGNORECASE,
+)
+_REVERSED = re.compile(
+    r"\s(?:is|was|are)\s(?:the|our|my)\s(?:final\s|correct\s|required\s|desired\s)?answer\b", re.IGNORECASE
+)
+_MATH = re.compile(
+    r"\$\$([^$]{1,1000})\$\$|\\\(((?:[^\\]|\\[^)]){1,1000})\\\)|\\\[((?:[^\\]|\\[^\]]){1,1000})\\\]|\$([^$\n]{1,500})\$"
+)
+_PROSE = re.compile(r"[.,;]\s+[A-Za-z]|[A-Za-z]{3,} [A-Za-z]{2,}")
+_UNIT_AFTER = re.compile(r"\s?(?:[A-Za-z°%]+(?:/[A-Za-z]+)?|square [a-z]+|cubic [a-z]+)(?=[.\s]*$|[.,]?\n|\. )")
+_MORE_AFTER = re.compile(r"\s?(?:,|and|or)\s{0,3}(?=\$|\\\()")
+_STOP = re.compile(
+    r"\n|[.!?](?=\s|$|\*|\))|[。！？]"
+    r"|,\s+(?:which|because|since|as|not|so|where|when|but|altogether|in total|giving|and (?:the|this|that|we|not))\b"
+    r"|\s(?:because|since|where|rather than|instead of|(?:and|but),? not)\s|\*\*|<"
+)
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text reads as words rather than as an answer."""
+    return _PROSE.search(text) is not None
+
+
+def anchored(text: str) -> list[Claim]:
+    """Claims of the form "the answer is ..." in order; where there are none, of the form "... is the answer"."""
+    found: list[Claim] = []
+    for match in _ANCHOR.finditer(text):
+        if match.group("word").lower() in ("result", "solution") and ":" not in match.group():
+            continue  # "the result is" stands for many a step on the way
+        said = claim(text[match.end() : match.end() + MAX_ANSWER])
+        if said:
+            found.append(Claim(said, text[match.end() + len(said) :]))
+            if len(found) > MAX_CLAIMS:
+                del found[0]
+    if found:
+        return found
+    for match in _REVERSED.finditer(text):
+        said = last_formula(text[max(0, match.start() - 400) : match.start()])
+        if said:
+            found = [Claim(said, text[match.end() :])]
+    return found
+
+
+def claim(text: str) -> str:
+    """The answer at the start of a text: a formula, or the words up to the end of the sentence."""
+    text = text[: 2 * MAX_ANSWER].lstrip(" \t\r\n*_:>").removeprefix("#").lstrip(" #")
+    math = _MATH.match(text)
+    if math:
+        inner = _inner(math)
+        if not (math.group(4) is not None and _PROSE.search(inner)):
+            after = text[math.end() : math.end() + 200]
+            if _MORE_AFTER.match(after):
+                return _sentence(text).replace("$", " ")
+            unit = _UNIT_AFTER.match(after)
+            return inner + (f" \\text{{{unit.group().strip()}}}" if unit else "")
+    return _sentence(text)
+
+
+def _inner(math: re.Match[str]) -> str:
+    return next(group for group in math.groups() if group is not None).strip()
+
+
+def _sentence(text: str) -> str:
+    stop = _STOP.search(text[:MAX_ANSWER])
+    return text[: stop.start() if stop else MAX_ANSWER].strip(" *_`\t\r")
+
+
+_NUMBER = re.compile(
+    r"(?<![\w.])[-−–]?\s?\\?[$€£]?\s?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
+    r"(?:\s\d+/\d+|/\d+)?(?:[eE][-+]?\d+\b)?\s?\\?%?"
+)
+_LISTED = re.compile(r"(?:[-−]?\d[\d./]{0,20}\s?(?:,\s?(?:and|or)?|and|or)\s){1,24}$")
+_WORD = re.compile(r"\s?([A-Za-z°]{1,14}(?:/[A-Za-z]{1,8})?(?:\^?[23²³])?)\b")
+
+
+def last_formula(text: str) -> str:
+    """The last formula or number, whichever ends later. A number that ends a list is not an answer: the list is."""
+    math = None
+    for math in _MATH.finditer(text):
+        pass
+    number = None
+    for number in _NUMBER.finditer(text, math.end() if math and not is_prose(_inner(math)) else 0):
+        pass
+    if number is None:
+        return "" if math is None else _inner(math)
+    said, at = number.group().strip(), number.start()
+    if said[0] in "-−–" and at > 0 and (text[at - 1].isalnum() or text[:at].rstrip()[-1:].isdigit()):
+        said = said[1:].strip()  # a subtraction or a range, not a sign
+    listed = _LISTED.search(text[max(0, at - 400) : at + len(number.group()) - len(number.group().lstrip())])
+    if listed:
+        return listed.group() + said
+    word = _WORD.match(text, number.end())
+    unit = parse_unit(word.group(1)) if word else None
+    known = unit is not None and unit.dims and not any(name.startswith("of:") for name, _ in unit.dims)
+    return f"{said} {word.group(1)}" if word and known and word.group(1) not in ("in", "A", "a") else said

@@ -1,0 +1,147 @@
+"""The outer structure of an answer: lists, relations, labels."""
+
+from __future__ import annotations
+
+from lydite.verifiers.math.answer import Answer
+from lydite.verifiers.math.nodes import Node, symbols
+from lydite.verifiers.math.parse import parse
+from lydite.verifiers.math.quantities import depths, term
+from lydite.verifiers.math.scalars import equal
+from lydite.verifiers.math.tokens import Token
+
+_RELATIONS = {"=": "=", "<": "<", ">": ">", "le": "<=", "ge": ">=", "<=": "<=", ">=": ">=", "ne": "!=", "!=": "!=", "approx": "~",
+              "equiv": "==", "in": "in", "Rightarrow": "=>", "to": "=>", "=>": "=>", "->": "=>", "Leftrightarrow": "=>", "cong": "~"}  # fmt: skip
+
+
+def _dress(tokens: list[Token]) -> list[Token]:
+    """Without dollar signs that delimit mathematics and without closing punctuation."""
+    kept = [
+        token
+        for index, token in enumerate(tokens)
+        if not (token.value == "$" and token.type == "op" and not _money(tokens, index))
+    ]
+    while kept and kept[-1].type == "op" and kept[-1].value in (".", ",", ";", ":"):
+        kept.pop()
+    return kept
+
+
+def _money(tokens: list[Token], index: int) -> bool:
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    return (
+        following is not None
+        and (following.type == "num" or following.value == "-")
+        and (index == 0 or tokens[index - 1].type != "num")
+    )
+
+
+def structure(tokens: list[Token], raw: str) -> Answer | None:
+    """The answer of a text's tokens; ``None`` where they are words.
+
+    Raises:
+        NotMathError: neither.
+        TooBigError: too large to look at.
+    """
+    tokens = _dress(tokens)
+    if not tokens:
+        return None
+    segments: list[list[Token]] = [[]]
+    joined = ""
+    for _, token, depth in depths(tokens):
+        word = token.value if token.type == "word" and token.value in ("and", "or") else ""
+        if depth == 0 and (word or (token.type == "op" and token.value in (",", ";"))):
+            joined = word or joined or ","
+            if segments[-1]:
+                segments.append([])
+        else:
+            segments[-1].append(token)
+    segments = [segment for segment in segments if segment]
+    if len(segments) == 1:
+        return _set_builder(segments[0], raw) or _segment(segments[0], raw)
+    items = tuple(_segment(segment, "") for segment in segments)
+    if any(item is None for item in items):
+        return None
+    answers = tuple(item for item in items if item is not None)
+    dotted = any(item.node is not None and item.node.op == "dots" for item in answers)
+    return Answer("sequence" if dotted else "list", raw, items=answers, data=joined)
+
+
+def _segment(tokens: list[Token], raw: str) -> Answer | None:
+    parts: list[list[Token]] = [[]]
+    operators: list[str] = []
+    for _, token, depth in depths(tokens):
+        if depth == 0 and token.type in ("op", "cmd") and token.value in _RELATIONS:
+            operators.append(_RELATIONS[token.value])
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    if not operators:
+        return term(tokens, raw)
+    if not parts[0] and operators[0] in ("~", "=") and len(parts) == 2:
+        return term(parts[1], raw)  # "= 5", "about 5"
+    if any(not part for part in parts) or "=>" in operators:
+        return Answer("false", raw)
+    if set(operators) <= {"=", "~"}:
+        return _equation(parts, operators, raw)
+    if operators in (["in"], ["=="]):
+        right = term(parts[1], raw)
+        return (
+            None if right is None else Answer("assign", raw, items=(right,), label=_label(parts[0]), data=operators[0])
+        )
+    nodes = tuple(parse(part) for part in parts)
+    return Answer("relation", raw, data=(tuple(operators), nodes))
+
+
+def _label(tokens: list[Token]) -> Node | str | None:
+    """What may stand left of a value: a symbol, a point of symbols, f(x), or words."""
+    if any(token.type == "word" for token in tokens):
+        return " ".join(str(token.value[1] if token.type == "num" else token.value) for token in tokens).casefold()
+    node = parse(tokens)
+    if node.op == "sym":
+        return node
+    if node.op == "tuple" and all(item.op == "sym" for item in node.args[2]):
+        return node
+    if node.op == "call" and node.args[0] not in ("abs", "binom") and all(item.op == "sym" for item in node.args[1]):
+        return node
+    if node.op == "mul" and node.args[0].op == "sym" and tokens[1:2] and tokens[1].value == "(":
+        return node if node.args[1].op in ("sym", "num", "tuple") else None
+    return None
+
+
+def _equation(parts: list[list[Token]], operators: list[str], raw: str) -> Answer | None:
+    label = _label(parts[0])
+    rest = parts[1:]
+    if label is None and len(parts) == 2:
+        label = _label(parts[1])
+        rest = parts[:1] if label is not None else rest
+    terms = [term(part, raw) for part in (rest if label is not None else parts)]
+    if any(term is None for term in terms):
+        return None
+    values = [term for term in terms if term is not None]
+    if label is not None and len(values) == 1:
+        return Answer("assign", raw, values[0].node, values[0].unit, (values[0],), label, "=")
+    if len(operators) == len(values) and label is not None:
+        operators = operators[1:]
+    exact = values[0]
+    for operator, before, value in zip(operators, values, values[1:], strict=False):
+        if operator == "~":
+            continue
+        if before.node is None or value.node is None:
+            return Answer("false", raw)
+        if not equal(before.node, value.node):
+            free = symbols(before.node) | symbols(value.node)
+            if label is None and len(values) == 2 and free:
+                return Answer("equation", raw, Node("add", (before.node, Node("neg", (value.node,)))))
+            return Answer("false", raw)
+        exact = value
+    if label is None:
+        return exact._replace(raw=raw)
+    return Answer("assign", raw, exact.node, exact.unit, (exact,), label, "=")
+
+
+def _set_builder(tokens: list[Token], raw: str) -> Answer | None:
+    if not (tokens[0].type == "cmd" and tokens[0].value == "{" and tokens[-1].value == "}"):
+        return None
+    for index, token, depth in depths(tokens):
+        if depth == 1 and token.type == "op" and token.value in ("|", ":") and index > 1:
+            return structure(tokens[index + 1 : -1], raw)
+    return None
