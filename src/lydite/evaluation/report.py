@@ -252,7 +252,7 @@ def _reproduce(run: RunFolder) -> str:
     name = quote(str(run.path))
     commands = []
     if (run.path / "recipe.yaml").exists():
-        commands.append(f"lydite train {quote(str(run.path / 'recipe.yaml'))}")
+        commands.append(f"lydite train {quote(str(run.path / 'recipe.yaml'))} -o NEW_RUN")
     elif run.info.kind in ("sample", "eval"):
         options = {"n": "-n", "seed": "--seed", "temperature": "--temperature", "max_tokens": "--max-tokens"}
         said = [f"{flag} {run.info.settings[name]}" for name, flag in options.items() if name in run.info.settings]
