@@ -48,8 +48,8 @@ class CompiledChecker:
         """The verdict. A fault of the verifier's own is ``invalid`` with reason ``verifier_error``, never a score."""
         try:
             text = submission.text
-            if not text.isascii() and well_formed(text) is not text:
-                submission = msgspec.structs.replace(submission, text=well_formed(text))
+            if not text.isascii() and (clean := well_formed(text)) is not text:
+                submission = msgspec.structs.replace(submission, text=clean)
             verdict = self._check(submission)
             if type(verdict) is Verdict:
                 return verdict

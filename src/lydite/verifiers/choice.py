@@ -20,6 +20,8 @@ from lydite.verdict import Verdict
 from lydite.verifiers.protocol import Check, Submission
 from lydite.verifiers.text import after_thinking, boxes, is_refusal
 
+WINDOW = 65536
+"""Characters at the end of a completion that are looked at."""
 MAX_ANSWER = 1000
 """Characters of an answer that are looked at."""
 
@@ -122,6 +124,7 @@ def _judge(text: str, choices: dict[str, str], expected: frozenset[str], identit
     rest = after_thinking(text)
     if rest is None:
         return Verdict.unparseable("no_answer", identity, detail="the thinking was never finished")
+    rest = rest[-WINDOW:]
     found = _candidates(rest, choices, expected)
     if not found:
         return Verdict.unparseable("refused" if is_refusal(rest) else "no_answer", identity)
@@ -146,8 +149,8 @@ def _candidates(text: str, choices: dict[str, str], expected: frozenset[str]) ->
     if start >= 0:
         return [_plain(text[start + 8 : end])]
     spans = [match.span() for match in _ANCHOR.finditer(text)][-20:]
-    ends = [*(start for start, _ in spans[1:]), len(text)]
-    claims = [_claim(text[after:stop]) for (_, after), stop in zip(spans, ends, strict=True)]
+    ends = [start for start, _ in spans[1:]] + [len(text)]
+    claims = [_claim(text[after:stop]) for (_, after), stop in zip(spans, ends, strict=False)]
     claims = [claim for claim in claims if claim and _read(claim, choices, expected) is not None]
     if claims:
         return claims

@@ -69,17 +69,15 @@ def is_prose(text: str) -> bool:
 def anchored(text: str) -> list[Claim]:
     """Claims of the form "the answer is ..." in order; where there are none, of the form "... is the answer"."""
     found: list[Claim] = []
-    for match in _ANCHOR.finditer(text):
+    for match in list(_ANCHOR.finditer(text))[-MAX_CLAIMS:]:
         if match.group("word").lower() in ("result", "solution") and ":" not in match.group():
             continue  # "the result is" stands for many a step on the way
         said = claim(text[match.end() : match.end() + MAX_ANSWER])
         if said:
             found.append(Claim(said, text[match.end() + len(said) :]))
-            if len(found) > MAX_CLAIMS:
-                del found[0]
     if found:
         return found
-    for match in _REVERSED.finditer(text):
+    for match in list(_REVERSED.finditer(text))[-1:]:
         said = last_formula(text[max(0, match.start() - 400) : match.start()])
         if said:
             found = [Claim(said, text[match.end() :])]

@@ -66,3 +66,21 @@ def contains(node: Any, *ops: str) -> bool:
         elif isinstance(item, tuple):
             stack.extend(item)
     return False
+
+
+def height(node: Node) -> int:
+    """Levels of the tree, counted without recursion."""
+    levels, layer = 0, [node]
+    while layer:
+        levels += 1
+        below: list[Node] = []
+        for item in layer:
+            parts: list[Any] = list(item.args)
+            while parts:
+                part = parts.pop()
+                if isinstance(part, Node):
+                    below.append(part)
+                elif isinstance(part, tuple):
+                    parts.extend(part)
+        layer = below
+    return levels

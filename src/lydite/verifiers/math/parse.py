@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, num
+from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, height, num
 from lydite.verifiers.math.tokens import FUNCTIONS, Token
 from lydite.verifiers.math.words import number_words
 
 MAX_DEPTH = 60
+MAX_HEIGHT = 120
+"""Levels of the tree; a sum of n terms has n."""
 
 _BINARY = {"cup": 1, "cap": 1, "setminus": 1, "+": 3, "-": 3, "pm": 3, "mp": 3, "bmod": 4, "mod": 4, "*": 5, "times": 5, "cdot": 5,
            "/": 5, "div": 5}  # fmt: skip
@@ -44,6 +46,8 @@ def parse(tokens: list[Token]) -> Node:
     node = parser.expression(0)
     if parser.at < len(parser.tokens):
         raise NotMathError
+    if height(node) > MAX_HEIGHT:
+        raise TooBigError  # evaluation recurses
     return node
 
 

@@ -120,7 +120,7 @@ def _judge(found: Extraction, gold: Answer, rules: Rules, submission: Submission
                     0.0, "ambiguous", _ID, extracted=shown, detail=f"the text goes on to say {found.after[:60]!r}"
                 )
         right = compare(answer, gold, rules)
-    except TooBigError:
+    except (TooBigError, RecursionError):
         return Verdict.of(0.0, "resource", _ID, extracted=shown, detail="too large to be evaluated")
     if right:
         if _restated(answer, gold, submission) or (found.place != "box" and _echoed(found.answers[-1], submission)):
@@ -156,7 +156,7 @@ def _restated(answer: Answer, gold: Answer, submission: Submission) -> bool:
         gold.node is not None
         and gold.node.op == "num"
         and gold.kind in SCALARS
-        and not contains(node, "const")
+        and not contains(node, "const", "sym")
         and _undone(node)
     ):
         return True
