@@ -33,6 +33,8 @@ def make_model(tokenizer: Any, seed: int = 0) -> Any:
     import random
 
     import torch
+
+    torch.set_num_threads(1)  # more of them only get in each other's way at this size
     from transformers import LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(seed)
@@ -56,7 +58,7 @@ def make_model(tokenizer: Any, seed: int = 0) -> Any:
         texts = [
             f"<|im_start|>user\n{question(chance.randrange(10, 99))}<|im_end|>\n<|im_start|>assistant\n"
             f"\\boxed{{{chance.randrange(2)}}}<|im_end|>"
-            for _ in range(16)
+            for _ in range(8)
         ]
         ids = torch.tensor(tokenizer(texts)["input_ids"])
         labels = ids.clone()
@@ -78,6 +80,7 @@ def task_document(number: int) -> dict[str, Any]:
         "prompt": question(number),
         "checker": {"type": "math", "config": {"answer": str(number % 2)}},
         "solution": f"\\boxed{{{number % 2}}}",
+        "metadata": {"flags": {"no_visible_work": {"min_words": 0, "min_numbers": 0}}},
     }
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import yaml
 
 from lydite._version import __version__
 from lydite.evaluation import Summary
 from lydite.ledger import RunFolder
 from lydite.training.presets import PRESETS
 from lydite.training.recipe import GrpoStage, Recipe
-from lydite.training.recipe_io import dump_recipe
 
 if TYPE_CHECKING:
     from lydite.training.results import TrainResult
@@ -30,7 +32,7 @@ def _card(recipe: Recipe, run: RunFolder, result: TrainResult) -> Iterator[str]:
         "---",
     )
     yield from ("", f"# {recipe.name}", "")
-    yield f"Trained from `{recipe.policy}` with verifiable rewards, seed {recipe.seed}, by Lydite {__version__}."
+    yield f"Trained from `{portable(recipe.policy)}` with verifiable rewards, seed {recipe.seed}, by Lydite {__version__}."
     if recipe.control != "none":
         yield f"\n**This is a control run**: training saw the reward `{recipe.control}` instead of the true one."
     yield from ("", "## Results on held-out tasks", "")
@@ -50,7 +52,29 @@ def _card(recipe: Recipe, run: RunFolder, result: TrainResult) -> Iterator[str]:
     yield "- versions: " + ", ".join(f"{name} {version}" for name, version in info.versions.items())
     yield from ("", "## Limits", "")
     yield from _limits(recipe, info.notes)
-    yield from ("", "## Recipe", "", "```yaml", dump_recipe(recipe).rstrip(), "```")
+    yield from ("", "## Recipe", "", "```yaml", _shown(recipe).rstrip(), "```")
+
+
+def _shown(recipe: Recipe) -> str:
+    """What the recipe says beyond the defaults. Cards travel, so folders of this machine are cut down to their names."""
+    values = recipe.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return yaml.safe_dump(_portable(values), sort_keys=False, allow_unicode=True, width=120)
+
+
+def _portable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _portable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_portable(item) for item in value]
+    return portable(value) if isinstance(value, str) else value
+
+
+def portable(text: str) -> str:
+    """A policy's spec or a file's path without the folders above it."""
+    kind, colon, rest = text.partition(":")
+    if not colon:
+        return Path(text).name if Path(text).is_absolute() else text
+    return kind + colon + "+".join(Path(part).name for part in rest.split("+"))
 
 
 def _results(result: TrainResult) -> Iterator[str]:

@@ -86,16 +86,25 @@ def sft_documents(recipe: Recipe, index: int, run: RunFolder, train: Sequence[Ta
     return rows
 
 
-def preference_documents(path: str | Path, index: int) -> list[Document]:
+def preference_documents(path: str | Path, index: int, counts: dict[str, Any] | None = None) -> list[Document]:
     """Rows ``{prompt, chosen, rejected}`` of message lists for one ``dpo`` stage; OpenAI's spelling is read too.
+
+    Args:
+        path: the file.
+        index: number of the stage.
+        counts: what a sample stage of the run said of its groups, to explain an empty file.
 
     Raises:
         InputError: no rows, or a row that cannot be read (file, line, field).
     """
     rows = [_preference(row, file, line) for row, file, line in _lines(path)]
     if not rows:
+        why = ", ".join(f"{name} {value}" for name, value in (counts or {}).items() if value)
         raise InputError(
-            "no preference pairs", path=path, field=f"stages.{index}", remedy="a group gives pairs when it is mixed"
+            f"no preference pairs{f' ({why})' if why else ''}",
+            path=path,
+            field=f"stages.{index}",
+            remedy="a group gives pairs when a correct attempt without a barring flag stands beside a wrong one",
         )
     return rows
 

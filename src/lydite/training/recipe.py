@@ -53,6 +53,11 @@ def _source(value: Any) -> Any:
     return value
 
 
+def _off(value: Any) -> Any:
+    """TOML has no null: ``false`` says the same."""
+    return None if value is False else value
+
+
 SourceField = Annotated[Source, BeforeValidator(_source)]
 
 
@@ -239,9 +244,9 @@ class Recipe(_Model):
     policy: str = Field(min_length=1)
     tasks: Tasks
     reward: Reward = Reward()
-    lora: Lora | None = Lora()
+    lora: Annotated[Lora | None, BeforeValidator(_off)] = Lora()
     control: str = "none"
-    evaluation: Evaluation | None = Evaluation()
+    evaluation: Annotated[Evaluation | None, BeforeValidator(_off)] = Evaluation()
     stages: list[Stage] = Field(min_length=1)
     report_to: list[str] = []
 
@@ -252,6 +257,19 @@ class Recipe(_Model):
     def _known_control(cls, value: str) -> str:
         Control.parse(value)
         return value
+
+    @model_validator(mode="after")
+    def _control_reaches_everything(self) -> Recipe:
+        if self.control == "none":
+            return self
+        if not any(isinstance(stage, GrpoStage) for stage in self.stages):
+            raise ValueError(f"control {self.control} replaces the reward of a grpo stage, and there is none")
+        for index, stage in enumerate(self.stages):
+            if isinstance(stage, DpoStage) or (isinstance(stage, SftStage) and stage.source == "run"):
+                raise ValueError(
+                    f"stage {index} ({stage.kind}) learns from true verdicts, past the control {self.control}"
+                )
+        return self
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -150,7 +150,9 @@ def _dotted(where: _Path) -> str:
 
 
 def _explain(error: ValidationError, document: Any, path: str | Path | None, lines: dict[_Path, int]) -> InputError:
-    details = error.errors(include_url=False)[0]
+    found = error.errors(include_url=False)
+    # A misspelt key is also a missing one: the first says more.
+    details = next((item for item in found if item["type"] == "extra_forbidden"), found[0])
     where, model = _locate(details["loc"])
     message, remedy = details["msg"].removeprefix("Value error, "), None
     if details["type"] == "extra_forbidden":

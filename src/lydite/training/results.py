@@ -68,13 +68,15 @@ def results(recipe: Recipe, run: RunFolder) -> TrainResult:
 
 def write_results(recipe: Recipe, run: RunFolder, result: TrainResult) -> None:
     """The model card and the report."""
+    from lydite.evaluation.report import write_report
     from lydite.training.card import model_card
 
+    run.note(result=_short(result))
+    write_report(run)
     card = model_card(recipe, run, result)
     for name in ("adapter", "model"):
         if (run.path / name).is_dir():
             (run.path / name / "README.md").write_text(card, encoding="utf-8")
-    run.note(result=_short(result))
 
 
 def _short(result: TrainResult) -> dict[str, Any]:

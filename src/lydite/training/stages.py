@@ -142,7 +142,8 @@ class Session:
             rows = sft_documents(self.recipe, index, self.run, self.train)
             return sft_trainer(self.recipe, index, self.learner, rows, folder, callbacks)
         pairs = self.recipe.resolve(stage.pairs) if stage.pairs else self.run.path / PAIRS
-        return dpo_trainer(self.recipe, index, self.learner, preference_documents(pairs, index), folder, callbacks)
+        rows = preference_documents(pairs, index, None if stage.pairs else self.run.info.notes.get("pairs"))
+        return dpo_trainer(self.recipe, index, self.learner, rows, folder, callbacks)
 
     def _write_pairs(self, index: int, stage: SampleStage) -> None:
         rows, counts = preference_pairs(self.run, phase=f"sample-{index}", cap=stage.pairs_per_group)

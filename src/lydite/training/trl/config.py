@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lydite.errors import InputError
-from lydite.training.presets import loss_flags
+from lydite.training.presets import loss_flags, uses_dynamic_sampling
 from lydite.training.recipe import DpoStage, GrpoStage, Recipe, SftStage
 
 
@@ -18,6 +18,13 @@ def grpo_config(recipe: Recipe, index: int, output: Path) -> Any:
 
     stage = recipe.stages[index]
     assert isinstance(stage, GrpoStage)
+    flags = loss_flags(stage)
+    if uses_dynamic_sampling(stage) and flags["scale_rewards"] == "batch":
+        raise InputError(
+            "dynamic sampling draws the batch in several rounds, so no standard deviation over it is known",
+            field=f"stages.{index}.scale_rewards",
+            remedy="use group or none, or dynamic_sampling: false",
+        )
     total = stage.completions_per_step
     micro = stage.micro_batch or total
     fields = {
@@ -34,7 +41,7 @@ def grpo_config(recipe: Recipe, index: int, output: Path) -> Any:
         "entropy_coef": stage.entropy_coef,
         "shuffle_dataset": False,  # the order of prompts is ours: see grpo.schedule
         "log_completions": False,
-        **loss_flags(stage),
+        **flags,
     }
     return _build(GRPOConfig, fields, stage.trl, index)
 
@@ -69,6 +76,17 @@ def check_trl_fields(recipe: Recipe) -> None:
     for index, stage in enumerate(recipe.stages):
         if stage.kind != "sample":
             builders[stage.kind](recipe, index, Path("unused"))
+    _check_reporters(recipe.report_to)
+
+
+def _check_reporters(names: list[str]) -> None:
+    from transformers.integrations import get_reporting_integration_callbacks
+
+    try:
+        for callback in get_reporting_integration_callbacks(names):
+            callback()
+    except (ValueError, RuntimeError, ImportError) as error:
+        raise InputError(f"cannot report to {', '.join(names)}: {error}", field="report_to") from None
 
 
 def _common(recipe: Recipe, stage: GrpoStage | SftStage | DpoStage, output: Path) -> dict[str, Any]:
@@ -78,7 +96,7 @@ def _common(recipe: Recipe, stage: GrpoStage | SftStage | DpoStage, output: Path
         "output_dir": str(output),
         "seed": recipe.seed,
         "learning_rate": stage.learning_rate,
-        "lr_scheduler_type": stage.lr_scheduler,
+        "lr_scheduler_type": _scheduler(stage),
         "warmup_steps": stage.warmup_steps,
         "weight_decay": stage.weight_decay,
         "max_grad_norm": stage.max_grad_norm,
@@ -104,6 +122,11 @@ def _rowed(recipe: Recipe, stage: SftStage | DpoStage, output: Path) -> dict[str
         "per_device_train_batch_size": micro,
         "gradient_accumulation_steps": stage.batch_size // micro,
     }
+
+
+def _scheduler(stage: GrpoStage | SftStage | DpoStage) -> str:
+    """The library's ``constant`` ignores a warm-up, and no option is ignored here."""
+    return "constant_with_warmup" if stage.lr_scheduler == "constant" and stage.warmup_steps else stage.lr_scheduler
 
 
 # What the recipe has a field for is set there, so that there is one place to look.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import shutil
 from pathlib import Path
@@ -70,9 +71,16 @@ class Learner:
             (fresh / "README.md").unlink(missing_ok=True)  # PEFT's empty card
         else:
             self.model.save_pretrained(fresh)
+            _forget_path(fresh / "config.json")
         self.tokenizer.save_pretrained(fresh)
         shutil.rmtree(folder, ignore_errors=True)
         fresh.rename(folder)
+        self._reference_at(folder)
+
+    def _reference_at(self, folder: Path) -> None:
+        """TRL loads the reference of a fully tuned model from this path: the policy as the last stage left it."""
+        if not self.adapted:
+            self.model.config._name_or_path = str(folder)
 
     def restore(self, folder: Path) -> None:
         """Take the weights that ``save`` wrote."""
@@ -81,6 +89,7 @@ class Learner:
         else:
             fresh = type(self.model).from_pretrained(folder, dtype=self.model.dtype)
             self.model.load_state_dict(fresh.state_dict())
+        self._reference_at(folder)
 
     def digest(self) -> str:
         """Hex SHA-256 over the weights that are trained, in the order of their names."""
@@ -99,6 +108,13 @@ class Learner:
     def _drop_reference(self) -> None:
         if self.adapted and REFERENCE in self.model.peft_config:
             self.model.delete_adapter(REFERENCE)
+
+
+def _forget_path(config: Path) -> None:
+    """A model folder does not tell where on this machine it was made."""
+    values = json.loads(config.read_text(encoding="utf-8"))
+    if values.pop("_name_or_path", None) is not None:
+        config.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
 
 
 def resolve_policy(recipe: Recipe) -> str:
