@@ -11,8 +11,8 @@ from pathlib import Path
 
 from lydite.errors import InputError, StorageError
 
-BLOCK = 1 << 22
-"""Bytes per read, 4 MiB: large enough that the cost per line is that of ``bytes.split``."""
+BLOCK = 1 << 20
+"""Bytes per read, 1 MiB: large enough that the cost per line is that of ``bytes.split``, small enough to forget."""
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -233,9 +234,10 @@ class RunFolder:
             self._reopen()
             lines = [canonical(item.rollout) for item in graded]
             data = b"\n".join([*lines, b""])
+            # The disk takes the samples while the records are made; none is written before the samples are synced.
             with writer.failing():
-                writer.rollouts.append(data)
-            self._seal(graded, lines)
+                written = writer.beside.submit(writer.rollouts.append, data)
+                self._seal(graded, lines, written)
 
     def seal(self, graded: Sequence[Graded]) -> None:
         """Write the records of samples that ``unrecorded`` gave, in its order."""
@@ -251,7 +253,7 @@ class RunFolder:
             self._seal(graded, lines)
             writer.waiting -= len(lines)
 
-    def _seal(self, graded: Sequence[Graded], lines: Sequence[bytes]) -> None:
+    def _seal(self, graded: Sequence[Graded], lines: Sequence[bytes], written: Future[None] | None = None) -> None:
         writer = self._require_writer()
         seq, head, now = self._info.records, self._info.head, time.time()
         sealed: list[bytes] = []
@@ -260,6 +262,8 @@ class RunFolder:
             data, head = link(record_of(item, hashlib.sha256(line).hexdigest(), now), seq, head)
             sealed.append(data)
         with writer.failing():
+            if written is not None:
+                written.result()
             writer.ledger.append(b"".join(sealed))
         writer.sealed_size += sum(map(len, lines)) + len(lines)
         writer.phases.update(item.rollout.phase for item in graded)

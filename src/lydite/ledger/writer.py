@@ -6,9 +6,9 @@ import contextlib
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lydite.errors import StorageError
 from lydite.ledger import taskfile
 from lydite.ledger.audit import LEDGER, ROLLOUTS
 from lydite.ledger.files import Appender, Lock
@@ -21,10 +21,11 @@ class Writer:
 
     Attributes:
         mutex: held by whoever changes anything.
-        failed: a write failed; nothing more is written, since what is on disk may be less than what is known here.
+        failed: a write was not finished; nothing more is written, since what is on disk is not what is known here.
         waiting: samples in ``rollouts.jsonl`` that have no record yet.
         sealed_size: bytes of ``rollouts.jsonl`` that have records.
         phases: number of recorded samples per phase.
+        beside: a thread for a write that goes on beside other work.
         noted: when ``run.json`` was last written, on the monotonic clock.
     """
 
@@ -35,6 +36,7 @@ class Writer:
         self.ledger = Appender(folder / LEDGER)
         self.metrics = Appender(folder / METRICS)
         self.mutex = threading.RLock()
+        self.beside = ThreadPoolExecutor(1, thread_name_prefix="lydite-writer")
         self.failed = False
         self.waiting = 0
         self.sealed_size = 0
@@ -43,14 +45,15 @@ class Writer:
 
     @contextlib.contextmanager
     def failing(self) -> Iterator[None]:
-        """Remember that a write failed."""
+        """Remember that something went wrong between the first byte and the last: what is on disk is not known here."""
         try:
             yield
-        except StorageError:
+        except BaseException:
             self.failed = True
             raise
 
     def close(self) -> None:
+        self.beside.shutdown()
         for file in (self.tasks, self.rollouts, self.ledger, self.metrics):
             file.close()
         self.lock.release()
