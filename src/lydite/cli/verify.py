@@ -72,8 +72,8 @@ def verify(
 ) -> int:
     """Judge completions: {"id", "completion", "gold" or "checker", "prompt"} a line in, one verdict a line out.
 
-    A line that cannot be read becomes an invalid line that names its number; the others are unaffected, and the exit code
-    is 2. Blank lines are skipped.
+    A line that cannot be read becomes an invalid line that names its number; the others are unaffected, and the exit
+    code is 2. Blank lines are skipped.
     """
     from lydite.verifiers.run import check_limits
 
@@ -139,7 +139,8 @@ def _open_input(source: str, output: str, stack: ExitStack) -> IO[bytes]:
 
 
 def _numbered(stream: IO[bytes]) -> Iterator[bytes]:
-    """Lines with their numbers in front (eight bytes). Of a line that is too long, only the number and a mark is kept."""
+    """Lines with their numbers in front (eight bytes). Of a line that is too long, only the number and a mark is
+    kept."""
     number = 0
     while line := stream.readline(MAX_LINE):
         number += 1
@@ -168,7 +169,8 @@ def _judge(items: Iterable[bytes], setup: bytes, jobs: int, timeout: float | Non
 
 
 def make_judge(setup: bytes) -> Callable[[bytes], bytes]:
-    """The function from a numbered line to an output line with two bytes before it: the outcome, and whether it was bad."""
+    """The function from a numbered line to an output line with two bytes before it: the outcome, and whether it was
+    bad."""
     from lydite.detectors import detect
     from lydite.rollout import Message, Rollout
     from lydite.verifiers import build

@@ -1,10 +1,10 @@
 """``no_visible_work``: a correct answer that shows no work.
 
-The cheapest way to earn a reward without learning to solve anything is to write the answer alone: guessed, memorised, or
-copied from a leak. Such a sample stays correct; it is flagged, and barred from becoming a preferred example.
+The cheapest way to earn a reward without learning to solve anything is to write the answer alone: guessed, memorised,
+or copied from a leak. Such a sample stays correct; it is flagged, and barred from becoming a preferred example.
 
-Applies to ``correct`` verdicts of ``math`` (words and numbers are counted) and ``choice`` (words alone: the work of a choice
-question need not have numbers in it). Not to ``exact``, where the whole completion has to be the answer.
+Applies to ``correct`` verdicts of ``math`` (words and numbers are counted) and ``choice`` (words alone: the work of a
+choice question need not have numbers in it). Not to ``exact``, where the whole completion has to be the answer.
 """
 
 from __future__ import annotations

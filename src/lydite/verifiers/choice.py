@@ -1,12 +1,13 @@
 """``choice``: a question with lettered options.
 
-Config: ``{answer, choices?}``. ``choices`` is a list of texts (lettered A, B, ... in order) or ``{letter: text}``; ``answer`` is a
-letter, a text among the choices, or (for questions with several right options) several letters: ``AC`` or ``["A", "C"]``.
+Config: ``{answer, choices?}``. ``choices`` is a list of texts (lettered A, B, ... in order) or ``{letter: text}``;
+``answer`` is a letter, a text among the choices, or (for questions with several right options) several letters: ``AC``
+or ``["A", "C"]``.
 
-Where the answer is looked for, first hit wins: the last box; an ``<answer>`` tag; the last "answer is ..." / "Answer: ...";
-a whole completion, or last line, that is nothing but a choice. A bare "A" inside a sentence is the article and never an
-answer. Different answers in boxes, or after "answer is" in the place that counts, are ``ambiguous`` and score 0, and so
-is "A or B". A letter and a text that contradict each other are ``ambiguous`` as well.
+Where the answer is looked for, first hit wins: the last box; an ``<answer>`` tag; the last "answer is ..." / "Answer:
+..."; a whole completion, or last line, that is nothing but a choice. A bare "A" inside a sentence is the article and
+never an answer. Different answers in boxes, or after "answer is" in the place that counts, are ``ambiguous`` and score
+0, and so is "A or B". A letter and a text that contradict each other are ``ambiguous`` as well.
 """
 
 from __future__ import annotations
@@ -26,17 +27,29 @@ MAX_ANSWER = 1000
 """Characters of an answer that are looked at."""
 
 _ANCHOR = re.compile(
-    r"(?:\banswer|\boption|\bchoice)\b(?:\s(?:is|was|would be|must be|should be)\b|\s?[:：]|\s?=)(?:\s(?:option|choice)\b)?[\s:*_]{0,8}",
+    r"(?:\banswer|\boption|\bchoice)\b(?:\s(?:is|was|would be|must be|should be)\b|\s?[:：]"
+    r"|\s?=)(?:\s(?:option|choice)\b)?[\s:*_]{0,8}",
     re.IGNORECASE,
 )
 _WITHDRAWN = re.compile(r"\b(?:not|isn't|wrong|incorrect|eliminated?)\b", re.IGNORECASE)
 _TEX = re.compile(
-    r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|mathsf|textrm|operatorname|bf|rm|left|right|displaystyle)\b\s?|\\[,;:! ()\[\]]|[${}*_`~]"
+    r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|mathsf|textrm|operatorname|bf|rm|left|right"
+    r"|displaystyle)\b\s?|\\[,;:! ()\[\]]|[${}*_`~]"
 )
 _LABEL = r"[(\[]?\s?([A-Za-z])\s?(?:[)\].:：,;]|(?=\s[-–—])|$)\s?"
 _LETTER = re.compile(_LABEL)
-_ONLY_LETTERS = re.compile(r"[(\[]?\s?[A-Z]\s?[)\]]?(?:(?:\s?[,&/+]\s?|\s(?:and)\s)?[(\[]?\s?[A-Z]\s?[)\]]?){0,25}\.?$")
+_ONLY_LETTERS = re.compile(r"[(\[]?\s?[A-Z]\s?[)\]]?(?:(?:\s?[,&+]\s?|\s(?:and)\s)?[(\[]?\s?[A-Z]\s?[)\]]?){0,25}\.?$")
 _HEDGE = re.compile(r"\b(?:or|either|maybe|possibly|perhaps|both|neither|unless|versus|vs)\b|/|\?", re.IGNORECASE)
+
+
+_PICK = re.compile(
+    r"\b(?:choose|pick|select|go with|go for|so it is|so it's|it must be|i'd say|i say)\s(?:option |choice )?"
+    r"([(\[]?[A-Z][)\]]?)(?=[.,;!]|\s*$|\s*\n)",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(
+    r",? (?:because|since|as|rather than|instead of|and not|but not)\s|, (?:not|so|for)\s", re.IGNORECASE
+)
 
 
 class ChoiceVerifier:
@@ -154,6 +167,11 @@ def _candidates(text: str, choices: dict[str, str], expected: frozenset[str]) ->
     claims = [claim for claim in claims if claim and _read(claim, choices, expected) is not None]
     if claims:
         return claims
+    picks = [
+        match.group(1) for match in _PICK.finditer(text[-4 * MAX_ANSWER :]) if match.group(1).strip("()[]").isupper()
+    ]
+    if picks:
+        return picks[-20:]
     lines = [line for line in text[-4 * MAX_ANSWER :].splitlines() if line.strip()]
     if lines:
         last = _plain(lines[-1])
@@ -165,8 +183,10 @@ def _candidates(text: str, choices: dict[str, str], expected: frozenset[str]) ->
 
 
 def _claim(text: str) -> str:
-    """The first line of what follows "answer is"."""
-    return _plain(text.lstrip()[:MAX_ANSWER].partition("\n")[0])
+    """The first line of what follows "answer is", up to an aside."""
+    line = text.lstrip()[:MAX_ANSWER].partition("\n")[0]
+    aside = _ASIDE.search(line)
+    return _plain(line[: aside.start()] if aside else line)
 
 
 def _read(plain: str, choices: dict[str, str], expected: frozenset[str]) -> frozenset[str] | None:

@@ -1,9 +1,9 @@
 """``exact``: the whole completion is the answer, and it must equal the expected text.
 
 Config: ``{answer: text | [texts, any of which will do], choices?: [texts], normalise?: [names]}``. With ``choices``, a
-completion that is none of them is ``unparseable`` (``no_choice``) rather than wrong. Without ``normalise`` both sides are brought
-to Unicode NFC and outer white space is dropped, nothing more: ``Paris.`` is not ``Paris``. A given list replaces the default
-and is applied in its order.
+completion that is none of them is ``unparseable`` (``no_choice``) rather than wrong. Without ``normalise`` both sides
+are brought to Unicode NFC and outer white space is dropped, nothing more: ``Paris.`` is not ``Paris``. A given list
+replaces the default and is applied in its order.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ NORMALISATIONS: dict[str, Callable[[str], str]] = {
     "quotes": lambda text: _unquote(text),
     "articles": lambda text: re.sub(r"\b(?:a|an|the)\s", "", text, flags=re.IGNORECASE),
 }
-"""Normalisations by name: outer white space; Unicode NFC or NFKC; case; runs of white space to one space; trailing space
-of each line; outer punctuation; one pair of outer quotes; English articles."""
+"""Normalisations by name: outer white space; Unicode NFC or NFKC; case; runs of white space to one space; trailing
+space of each line; outer punctuation; one pair of outer quotes; English articles."""
 
 _DEFAULT = ["nfc", "strip"]
 _PAIRS = {'"': '"', "'": "'", "“": "”", "‘": "’", "`": "`", "«": "»"}

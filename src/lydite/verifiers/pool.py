@@ -1,9 +1,9 @@
 """Work in fresh interpreters, in order, with a limit on each item's time.
 
 Workers are started as plain subprocesses rather than through ``multiprocessing``: nothing is forked (so threads and
-loaded native libraries do no harm), the caller's ``__main__`` is not imported again, and daemonic processes may have them.
-A worker reads chunks of items from its standard input and answers on a private copy of its standard output; what a verifier
-prints goes to standard error.
+loaded native libraries do no harm), the caller's ``__main__`` is not imported again, and daemonic processes may have
+them. A worker reads chunks of items from its standard input and answers on a private copy of its standard output; what
+a verifier prints goes to standard error.
 """
 
 from __future__ import annotations
@@ -55,10 +55,8 @@ def map_in_processes(
 ) -> Iterator[Reply]:
     """Apply a function to items in worker processes, lazily and in order.
 
-    Args:
-        target: ``module:factory``, importable in a fresh interpreter; ``factory(setup)`` is the function, bytes to bytes.
-        items: consumed in the caller's thread, a few chunks ahead of the replies.
-        jobs: number of workers.
+    Args: target: ``module:factory``, importable in a fresh interpreter; ``factory(setup)`` is the function, bytes to
+        bytes. items: consumed in the caller's thread, a few chunks ahead of the replies. jobs: number of workers.
         timeout: seconds for one item, from when the function is entered; the worker is then killed and replaced.
         setup: handed to the factory in each worker.
 
@@ -118,7 +116,7 @@ class _Worker:
         self._target, self._setup, self._timeout = target, setup, timeout
         self._process: subprocess.Popen[bytes] | None = None
         self._stopped = False
-        self._clock_file = tempfile.TemporaryFile()
+        self._clock_file = tempfile.TemporaryFile()  # noqa: SIM115  (closed in close)
         self._clock_file.truncate(_CLOCK.size)
         self._clock = mmap.mmap(self._clock_file.fileno(), _CLOCK.size)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -43,7 +44,8 @@ def verify(
 
 
 def submission(completion: Any, prompt: Any = None) -> Submission | Verdict:
-    """What is judged; an ``invalid`` verdict where the completion is neither text nor messages (no policy says that)."""
+    """What is judged; an ``invalid`` verdict where the completion is neither text nor messages (no policy says
+    that)."""
     text_of_prompt = prompt if prompt is None or isinstance(prompt, str) else prompt_text(_messages(prompt) or ())
     if completion is None or isinstance(completion, str):
         return Submission(text=well_formed(completion or ""), prompt=text_of_prompt)
@@ -72,10 +74,8 @@ def _messages(given: Any) -> tuple[Message, ...] | None:
             return None
         fields: dict[str, Any] = {"role": item["role"], "content": well_formed(content or "")}
         if item.get("tool_calls"):
-            try:
+            with contextlib.suppress(msgspec.ValidationError):  # in another wire format the words count alone
                 fields["tool_calls"] = msgspec.convert(item, Message).tool_calls
-            except msgspec.ValidationError:  # another wire format: the words count, the calls are not ours to guess
-                pass
         messages.append(Message(**fields))
     return tuple(messages)
 
@@ -83,9 +83,8 @@ def _messages(given: Any) -> tuple[Message, ...] | None:
 def verify_many(items: Iterable[Item], jobs: int = 1, timeout: float | None = None) -> Iterator[Verdict]:
     """Verdicts on many completions: lazily, in the order of the items, in bounded memory.
 
-    Args:
-        items: each ``(checker, completion)``, ``(checker, completion, prompt)`` or a mapping with these keys.
-        jobs: worker processes; 1 works in this process. Workers are fresh interpreters that share nothing with this one:
+    Args: items: each ``(checker, completion)``, ``(checker, completion, prompt)`` or a mapping with these keys. jobs:
+        worker processes; 1 works in this process. Workers are fresh interpreters that share nothing with this one:
             that is safe beside threads and loaded libraries, and works within daemonic processes. Items then travel as
             JSON.
         timeout: seconds for one verdict, counted from when its check starts. An attempt that runs out of time is

@@ -61,7 +61,8 @@ def after_thinking(text: str) -> str | None:
 
 
 _REFUSALS = re.compile(
-    r"\b(?:(?:i|we) (?:(?:can ?not|can't|could not|couldn't|am unable to|am not able to|won't|will not|refuse to|do not|don't)"
+    r"\b(?:(?:i|we) (?:(?:can ?not|can't|could not|couldn't|am unable to|am not able to|won't|will not"
+    r"|refuse to|do not|don't)"
     r"(?: (?:solve|answer|determine|know|help|assist|do|compute|finish|provide|complete|comply|find|figure|give)\b))"
     r"|(?:i'm|i am|we are|we're) (?:sorry|unable|not able|not sure|unsure)"
     r"|as an ai\b|no idea\b|unable to (?:answer|solve|determine)|not enough information|insufficient information"

@@ -1,9 +1,9 @@
 """What an answer is: one of about twenty kinds, read from its text once.
 
-Kinds: ``integer``, ``rational``, ``decimal``, ``percent``, ``quantity`` (with a unit: money, angles, lengths ...), ``base``,
-``expression``, ``tuple`` (points and intervals), ``set``, ``matrix``, ``list``, ``sequence`` (with dots), ``assign`` (``x = 5``),
-``equation``, ``relation`` (inequalities), ``ratio``, ``time``, ``date``, ``mod``, ``choice``, ``text``, ``false`` (contradicts itself),
-``big`` (too large to look at), ``none``.
+Kinds: ``integer``, ``rational``, ``decimal``, ``percent``, ``quantity`` (with a unit: money, angles, lengths ...),
+``base``, ``expression``, ``tuple`` (points and intervals), ``set``, ``matrix``, ``list``, ``sequence`` (with dots),
+``assign`` (``x = 5``), ``equation``, ``relation`` (inequalities), ``ratio``, ``time``, ``date``, ``mod``, ``choice``,
+``text``, ``false`` (contradicts itself), ``big`` (too large to look at), ``none``.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import NamedTuple
 
 from lydite.verifiers.math.units import parse_unit
@@ -40,7 +41,8 @@ class Claim(NamedTuple):
 _ANCHOR = re.compile(
     r"\b(?P<word>answer|result|solution|option|choice)\b"
     r"(?:\s(?:to|for|of) (?:the|this) (?:question|problem|exercise))?"
-    r"(?:[\s*_]{0,4}[:=：][\s*_]{0,6}|\s(?:is|was|would be|must be|equals|becomes)\b[\s*_:]{0,6}|\*\*[:：]?\s{0,4}(?=\S)"
+    r"(?:[\s*_]{0,4}[:=：][\s*_]{0,6}|\s(?:is|was|would be|must be|equals|becomes)\b[\s*_:]{0,6}"
+    r"|\*\*[:：]?\s{0,4}(?=\S)"
     r"|[ \t]{0,4}\n\s{0,4}(?=[-$\\\d(]))"
     r"(?:therefore |thus |simply |just |equal to |then |exactly |again )?",
     re.IGNORECASE,
@@ -116,14 +118,14 @@ _LISTED = re.compile(r"(?:[-−]?\d[\d./]{0,20}\s?(?:,\s?(?:and|or)?|and|or)\s){
 _WORD = re.compile(r"\s?([A-Za-z°]{1,14}(?:/[A-Za-z]{1,8})?(?:\^?[23²³])?)\b")
 
 
+def _final(pattern: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
+    return next(iter(deque(pattern.finditer(text, start), maxlen=1)), None)
+
+
 def last_formula(text: str) -> str:
     """The last formula or number, whichever ends later. A number that ends a list is not an answer: the list is."""
-    math = None
-    for math in _MATH.finditer(text):
-        pass
-    number = None
-    for number in _NUMBER.finditer(text, math.end() if math and not is_prose(_inner(math)) else 0):
-        pass
+    math = _final(_MATH, text)
+    number = _final(_NUMBER, text, math.end() if math and not is_prose(_inner(math)) else 0)
     if number is None:
         return "" if math is None else _inner(math)
     said, at = number.group().strip(), number.start()

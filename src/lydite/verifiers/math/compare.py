@@ -32,6 +32,8 @@ from lydite.verifiers.math.scalars import POINTS, equal, point
 from lydite.verifiers.math.scalars import number as value_of
 from lydite.verifiers.math.units import DEGREE, Unit, agree, parse_unit
 
+_split = str.split  # tables of words stay readable
+
 MAX_ITEMS = 40
 _NEAR = Decimal("1e-30")
 
@@ -93,7 +95,7 @@ def _same(a: Answer, g: Answer, rules: Rules) -> bool:
     if spread_a is not None or spread_g is not None:
         return (
             _match(spread_a or (a,), spread_g or (g,), rules)
-            if "set" not in (a.kind, g.kind) or spread_a and spread_g
+            if "set" not in (a.kind, g.kind) or (spread_a and spread_g)
             else _regions(a, g)
         )
     if "relation" in (a.kind, g.kind):
@@ -142,7 +144,7 @@ def _free(answer: Answer) -> bool:
     return answer.node is not None and bool(symbols(answer.node))
 
 
-_SHORT_UNITS = frozenset("m s g h L l N J W V A".split())
+_SHORT_UNITS = frozenset(_split("m s g h L l N J W V A"))
 
 
 def _measured(answer: Answer) -> Answer:
@@ -457,7 +459,8 @@ def _bases(a: Answer, g: Answer) -> bool:
         return False
     if a.kind == g.kind:
         return a.node.args[:2] == g.node.args[:2]
-    # A number without its base is a decimal number. The digits of another base are no answer to a gold that asks for that base.
+    # A number without its base is a decimal number. The digits of another base are no answer to a gold that asks for
+    # that base.
     return g.kind != "base" and g.kind in SCALARS and g.unit is None and equal(a.node, g.node)
 
 

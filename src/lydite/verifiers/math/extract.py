@@ -10,14 +10,16 @@ r"""Stage one: where in a completion the answer is. Linear-time scanners only.
 | the last line, where it is nothing but an answer | no | yes |
 | the last formula or number of the text, never when there was a box | no | yes |
 
-Several boxes are one answer when they say the same; the last one when the text between withdraws those before; one list when
-they are joined by commas, "and" or "or" and labels. Otherwise they are a scatter, which no comparison can make right; so are
-several "the answer is ..." that disagree. Of a longer text, the last ``WINDOW`` characters are looked at.
+Several boxes are one answer when they say the same; the last one when the text between withdraws those before; one
+list when they are joined by commas, "and" or "or" and labels. Otherwise they are a scatter, which no comparison can
+make right; so are several "the answer is ..." that disagree. Of a longer text, the last ``WINDOW`` characters are
+looked at.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from lydite.verifiers.math import claims
@@ -107,7 +109,7 @@ def _boxed(text: str, found: list[Box]) -> Extraction:
         return Extraction((contents[-1],), "box", hedged=hedged, after=again)
     if len(found) > MAX_BOXES:
         return Extraction(tuple(contents[-MAX_BOXES:]), "box", "scatter", hedged)
-    gaps = [text[a.end : b.start] for a, b in zip(found, found[1:], strict=False)]
+    gaps = [text[a.end : b.start] for a, b in pairwise(found)]
     first = 0  # boxes before the last withdrawal do not count any more
     for index, gap in enumerate(gaps):
         if _WITHDRAW.search(gap[-1000:]):

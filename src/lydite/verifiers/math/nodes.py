@@ -22,10 +22,10 @@ class Node(NamedTuple):
     """One node.
 
     Attributes:
-        op: ``num`` (a Fraction), ``sym`` (a name), ``const`` (pi, e, i, oo), ``add``, ``mul``, ``div``, ``pow``, ``neg``, ``pm``,
-            ``mp``, ``fact``, ``root``, ``call`` (function name, arguments), ``abs``, ``percent``, ``degree``, ``base`` (digits, base),
-            ``mod``, ``tuple`` (open, close, items), ``set``, ``named`` (a named set), ``cup``, ``cap``, ``minus``, ``matrix`` (rows),
-            ``dots``.
+        op: ``num`` (a Fraction), ``sym`` (a name), ``const`` (pi, e, i, oo), ``add``, ``mul``, ``div``, ``pow``,
+            ``neg``, ``pm``, ``mp``, ``fact``, ``root``, ``call`` (function name, arguments), ``percent``, ``degree``, ``base``
+            (value, base, digits), ``mod``, ``rem``, ``tuple`` (open, close, items), ``set``, ``named`` (a named set),
+            ``cup``, ``cap``, ``minus``, ``matrix`` (rows), ``det``, ``list``, ``dots``.
         args: operands, or leaves' data.
     """
 

@@ -1,7 +1,7 @@
 """From tokens to a tree: a Pratt parser, linear in the tokens, bounded in depth.
 
-Precedences, low to high: union and intersection; sums and plus-minus; ``mod``; products, explicit or by juxtaposition, and
-quotients (left to right); signs; powers; factorial, percent and degree.
+Precedences, low to high: union and intersection; sums and plus-minus; ``mod``; products, explicit or by juxtaposition,
+and quotients (left to right); signs; powers; factorial, percent and degree.
 """
 
 from __future__ import annotations
@@ -12,13 +12,17 @@ from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, height,
 from lydite.verifiers.math.tokens import FUNCTIONS, Token
 from lydite.verifiers.math.words import number_words
 
+_split = str.split  # tables of words stay readable
+
 MAX_DEPTH = 60
 MAX_HEIGHT = 120
 """Levels of the tree; a sum of n terms has n."""
 
-_BINARY = {"cup": 1, "cap": 1, "setminus": 1, "+": 3, "-": 3, "pm": 3, "mp": 3, "bmod": 4, "mod": 4, "*": 5, "times": 5, "cdot": 5,
+_BINARY = {"cup": 1, "cap": 1, "setminus": 1, "+": 3, "-": 3, "pm": 3, "mp": 3, "bmod": 4, "mod": 4, "*": 5,
+    "times": 5, "cdot": 5,
            "/": 5, "div": 5}  # fmt: skip
-_OPS = {"cup": "cup", "cap": "cap", "setminus": "minus", "+": "add", "-": "sub", "pm": "pm", "mp": "mp", "bmod": "rem", "mod": "rem",
+_OPS = {"cup": "cup", "cap": "cap", "setminus": "minus", "+": "add", "-": "sub", "pm": "pm", "mp": "mp",
+    "bmod": "rem", "mod": "rem",
         "*": "mul", "times": "mul", "cdot": "mul", "/": "div", "div": "div"}  # fmt: skip
 _IMPLICIT = 5
 _SIGN = 4
@@ -27,8 +31,11 @@ _UNARY = 6
 _POSTFIX = frozenset(["!", "%", "^", "_", "'", "pmod", "circ"])
 _CONSTS = {"pi": "pi", "infty": "oo"}
 _GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi omega Gamma Delta Theta Lambda Xi"
-    " Sigma Phi Psi Omega ell hbar".split()
+    _split(
+        "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi"
+        " omega Gamma Delta Theta Lambda Xi"
+        " Sigma Phi Psi Omega ell hbar"
+    )
 )
 _ALIASES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "lg": "log"}
 _FUNCTION_LETTERS = frozenset("fgFGPQ")

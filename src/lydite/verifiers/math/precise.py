@@ -1,7 +1,7 @@
 """Complex arithmetic at high precision on the standard library's ``decimal``.
 
-A number is a pair of Decimals (real, imaginary). Functions take the principal value. Everything works in the caller's decimal
-context; ``evaluate`` sets it.
+A number is a pair of Decimals (real, imaginary). Functions take the principal value. Everything works in the caller's
+decimal context; ``evaluate`` sets it.
 """
 
 from __future__ import annotations
@@ -221,8 +221,10 @@ _ONE: Number = (ONE, ZERO)
 sinh, cosh = _hyperbolic(-1), _hyperbolic(1)
 FUNCTIONS: dict[str, Callable[[Number], Number]] = {
     "sin": sin, "cos": cos, "tan": lambda a: div(sin(a), cos(a)), "cot": lambda a: div(cos(a), sin(a)),
-    "sec": lambda a: div(_ONE, cos(a)), "csc": lambda a: div(_ONE, sin(a)), "arcsin": arcsin, "arccos": arccos, "arctan": arctan,
-    "arccot": lambda a: (pi() / 2 - arctan(a)[0], ZERO), "sinh": sinh, "cosh": cosh, "tanh": lambda a: div(sinh(a), cosh(a)),
+    "sec": lambda a: div(_ONE, cos(a)), "csc": lambda a: div(_ONE, sin(a)), "arcsin": arcsin, "arccos": arccos,
+    "arctan": arctan,
+    "arccot": lambda a: (pi() / 2 - arctan(a)[0], ZERO), "sinh": sinh, "cosh": cosh,
+    "tanh": lambda a: div(sinh(a), cosh(a)),
     "exp": exp, "ln": log, "log": lambda a: div(log(a), log((Decimal(10), ZERO))),
 }  # fmt: skip
 """Functions of one argument by name. ``log`` is to base 10, ``ln`` natural."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from lydite.verifiers.math import words
 from lydite.verifiers.math.answer import SCALARS, Answer
@@ -19,14 +20,10 @@ def depths(tokens: list[Token]) -> Iterator[tuple[int, Token, int]]:
     """Each token with its place and the number of brackets around it."""
     depth = 0
     for index, token in enumerate(tokens):
-        if token.type in ("op", "cmd") and token.value in _CLOSE:
-            depth -= 1
-        elif token.type == "env" and not token.value[0]:
+        if (token.type in ("op", "cmd") and token.value in _CLOSE) or (token.type == "env" and not token.value[0]):
             depth -= 1
         yield index, token, depth
-        if token.type in ("op", "cmd") and token.value in _OPEN:
-            depth += 1
-        elif token.type == "env" and token.value[0]:
+        if (token.type in ("op", "cmd") and token.value in _OPEN) or (token.type == "env" and token.value[0]):
             depth += 1
 
 
@@ -63,7 +60,7 @@ def _is_ratio_sign(token: Token, index: int) -> bool:
 
 def _pieces(tokens: list[Token], at: list[int]) -> list[list[Token]]:
     edges = [-1, *at, len(tokens)]
-    return [tokens[a + 1 : b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [tokens[a + 1 : b] for a, b in pairwise(edges)]
 
 
 def _prefix_currency(tokens: list[Token]) -> tuple[Unit | None, list[Token]]:
@@ -96,15 +93,13 @@ def of_node(node: Node, raw: str, unit: Unit | None = None) -> Answer:
         return Answer("quantity", raw, inner, DEGREE)
     if op in ("mod", "rem"):
         return Answer("mod", raw, node.args[0], data=node.args[1])
-    kind = {"tuple": "tuple", "set": "set", "named": "set", "cup": "set", "cap": "set", "minus": "set", "matrix": "matrix", "base": "base",
+    kind = {"tuple": "tuple", "set": "set", "named": "set", "cup": "set", "cap": "set", "minus": "set",
+        "matrix": "matrix", "base": "base",
             "dots": "sequence"}.get(op)  # fmt: skip
     if op == "list":
         return Answer("list", raw, items=tuple(of_node(item, "") for item in node.args), data=",")
     if kind is None:
-        if op == "num":
-            kind = "integer" if node.args[0].denominator == 1 else "rational"
-        else:
-            kind = "expression"
+        kind = ("integer" if node.args[0].denominator == 1 else "rational") if op == "num" else "expression"
         if unit is not None:
             kind = "quantity"
     return Answer(kind, raw, node, unit)

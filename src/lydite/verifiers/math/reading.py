@@ -22,7 +22,8 @@ _FAST = re.compile(
 _SPACE = re.compile(r"\s+|\\(?:left|right|displaystyle|,|;|!|quad|qquad)(?![A-Za-z])\s*|~")
 _GAP = re.compile(r"(?<=\d)(?:\s|\\[ ,;!]|~)+(?=\d)")  # 4 2 is not 42
 _HEDGE = re.compile(
-    r"\b(?:maybe|perhaps|possibly|probably|between|either|unless|except|otherwise|any (?:other )?(?:value|number|of)|could be|might|not sure"
+    r"\b(?:maybe|perhaps|possibly|probably|between|either|unless|except|otherwise|any (?:other )?(?:value"
+    r"|number|of)|could be|might|not sure"
     r"|somewhere|something|not)\b",
     re.IGNORECASE,
 )

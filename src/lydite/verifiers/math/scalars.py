@@ -1,10 +1,10 @@
 """Whether two expressions have the same value.
 
-Rational numbers are compared exactly. Everything else is compared by value at high precision: constants once, expressions
-with free symbols at several points derived from the symbols' names. A difference anywhere refutes equality; agreement at
-every point, to 45 digits and again to 90, counts as equality. What this cannot see: expressions that agree at all points of
-this kind and yet differ (on a region that no point lies in; beyond 45 digits for constants), and those with symbols under
-a factorial are compared at whole numbers only.
+Rational numbers are compared exactly. Everything else is compared by value at high precision: constants once,
+expressions with free symbols at several points derived from the symbols' names. A difference anywhere refutes
+equality; agreement at every point, to 45 digits and again to 90, counts as equality. What this cannot see: expressions
+that agree at all points of this kind and yet differ (on a region that no point lies in; beyond 45 digits for
+constants), and those with symbols under a factorial are compared at whole numbers only.
 """
 
 from __future__ import annotations

@@ -9,8 +9,10 @@ from lydite.verifiers.math.quantities import depths, term
 from lydite.verifiers.math.scalars import equal
 from lydite.verifiers.math.tokens import Token
 
-_RELATIONS = {"=": "=", "<": "<", ">": ">", "le": "<=", "ge": ">=", "<=": "<=", ">=": ">=", "ne": "!=", "!=": "!=", "approx": "~",
-              "equiv": "==", "in": "in", "Rightarrow": "=>", "to": "=>", "=>": "=>", "->": "=>", "Leftrightarrow": "=>", "cong": "~"}  # fmt: skip
+_RELATIONS = {"=": "=", "<": "<", ">": ">", "le": "<=", "ge": ">=", "<=": "<=", ">=": ">=", "ne": "!=", "!=": "!=",
+    "approx": "~",
+              "equiv": "==", "in": "in", "Rightarrow": "=>", "to": "=>", "=>": "=>", "->": "=>",
+              "Leftrightarrow": "=>", "cong": "~"}  # fmt: skip
 
 
 def _dress(tokens: list[Token]) -> list[Token]:
@@ -55,6 +57,8 @@ def structure(tokens: list[Token], raw: str) -> Answer | None:
         else:
             segments[-1].append(token)
     segments = [segment for segment in segments if segment]
+    if not segments:
+        return None
     if len(segments) == 1:
         return _set_builder(segments[0], raw) or _segment(segments[0], raw)
     items = tuple(_segment(segment, "") for segment in segments)

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from lydite.verifiers.math.nodes import NotMathError, TooBigError
 
+_split = str.split  # tables of words stay readable
+
 MAX_TOKENS = 600
 MAX_DIGITS = 2000
 MAX_SCALE = 2000
@@ -15,7 +17,8 @@ MAX_SCALE = 2000
 
 _LEX = re.compile(
     r"(?P<repeat>\d*\.\d*(?:\\(?:overline|bar|dot)\s?\{?\d+\}?(?:\d*\\dot\s?\{?\d\}?)?|\(\d+\)(?![\d(])|\d(?:\\[lc]?dots|\.\.\.)(?:\d*)))"
-    r"|(?P<num>\d{1,3}(?:(?:\{,\}|\\[,;!]\s?|\\!,|,\\!|\\ )\d{3})+(?!\d)(?:\.\d+)?|\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,3}(?: \d{3})+(?![\d/.,])|\d+(?:\.\d+)?|\.\d+)"
+    r"|(?P<num>\d{1,3}(?:(?:\{,\}|\\[,;!]\s?|\\!,|,\\!|\\ )\d{3})+(?!\d)(?:\.\d+)?"
+    r"|\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,3}(?: \d{3})+(?![\d/.,])|\d+(?:\.\d+)?|\.\d+)"
     r"|(?P<env>\\(?:begin|end)\s?\{[A-Za-z]{1,20}\*?\}(?:\{[clr|@ ]{0,40}\})?)"
     r"|(?P<cmd>\\(?:[A-Za-z]+|[^A-Za-z]))"
     r"|(?P<name>[A-Za-z]+)"
@@ -26,30 +29,44 @@ _LEX = re.compile(
 _SCALE = re.compile(r"[eE]([-+]?\d{1,9})(?![\d.])")
 
 _SKIP = frozenset(
-    "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr displaystyle textstyle scriptstyle limits"
-    " quad qquad nolimits bf rm it sf tt bfseries rmfamily mathstrut strut phantom large Large normalsize small hfill , ; : ! > <"
-    " boldmath unboldmath middle".split()
+    _split(
+        "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr displaystyle textstyle"
+        " scriptstyle limits"
+        " quad qquad nolimits bf rm it sf tt bfseries rmfamily mathstrut strut phantom large Large"
+        " normalsize small hfill , ; : ! > <"
+        " boldmath unboldmath middle"
+    )
 )
-_SKIPPED_CHARS = frozenset(", ; : ! > < /".split())
+_SKIPPED_CHARS = frozenset(_split(", ; : ! > < /"))
 _TEXT = frozenset(
-    "text textbf textit textrm textsf texttt textnormal textup mbox hbox emph fbox boxed framebox".split()
+    _split("text textbf textit textrm textsf texttt textnormal textup mbox hbox emph fbox boxed framebox")
 )
 _ROMAN = frozenset(
-    "mathrm mathbf mathit mathsf mathtt mathnormal boldsymbol bm underline operatorname pmb mathop ensuremath cancel tag".split()
+    _split(
+        "mathrm mathbf mathit mathsf mathtt mathnormal boldsymbol bm underline operatorname pmb mathop"
+        " ensuremath cancel tag"
+    )
 )
 _COLOURS = frozenset(["textcolor", "colorbox", "color"])
 _RENAME = {
-    "leq": "le", "leqslant": "le", "geq": "ge", "geqslant": "ge", "neq": "ne", "lt": "<", "gt": ">", "varnothing": "emptyset",
-    "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "dbinom": "binom", "tbinom": "binom", "ast": "*", "cdots": "ldots",
+    "leq": "le", "leqslant": "le", "geq": "ge", "geqslant": "ge", "neq": "ne", "lt": "<", "gt": ">",
+    "varnothing": "emptyset",
+    "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "dbinom": "binom", "tbinom": "binom", "ast": "*",
+    "cdots": "ldots",
     "dots": "ldots", "dotsc": "ldots", "implies": "Rightarrow", "Longrightarrow": "Rightarrow", "rightarrow": "to",
     "longrightarrow": "to", "iff": "Leftrightarrow", "lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "lbrace": "{",
-    "rbrace": "}", "lbrack": "[", "rbrack": "]", "land": "and", "wedge": "and", "lor": "or", "vee": "or", "backslash": "setminus",
-    "degree": "circ", "colon": ":", "simeq": "approx", "sim": "approx", "N": "N", "varphi": "phi", "varepsilon": "epsilon",
+    "rbrace": "}", "lbrack": "[", "rbrack": "]", "land": "and", "wedge": "and", "lor": "or", "vee": "or",
+    "backslash": "setminus",
+    "degree": "circ", "colon": ":", "simeq": "approx", "sim": "approx", "N": "N", "varphi": "phi",
+    "varepsilon": "epsilon",
     "textdegree": "circ", "dollar": "$", "textdollar": "$", "euro": "€", "pounds": "£", "vartheta": "theta",
 }  # fmt: skip
 FUNCTIONS = frozenset(
-    "sin cos tan cot sec csc arcsin arccos arctan arccot sinh cosh tanh log ln lg exp gcd lcm max min sqrt cbrt abs floor ceil"
-    " asin acos atan det mod".split()
+    _split(
+        "sin cos tan cot sec csc arcsin arccos arctan arccot sinh cosh tanh log ln lg exp gcd lcm max min"
+        " sqrt cbrt abs floor ceil"
+        " asin acos atan det mod"
+    )
 )
 _PLAIN = {
     "pi": "pi",
@@ -239,7 +256,10 @@ def _name(run: str, spaced: bool, braces: list[str], out: list[Token]) -> None:
 
 
 _UNIT_PAIRS = frozenset(
-    "cm mm km kg mg ml mL ft in yd mi lb oz hr pm am PM AM or is if no to of at by on so be he me we it Rs kW Hz dm nm".split()
+    _split(
+        "cm mm km kg mg ml mL ft in yd mi lb oz hr pm am PM AM or is if no to of at by on so be he me we"
+        " it Rs kW Hz dm nm"
+    )
 )
 
 

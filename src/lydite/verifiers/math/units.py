@@ -32,11 +32,14 @@ def _define(dimension: str, exponent: int, **names: int | float | str | Fraction
         _BASE[written] = (dimension, exponent, Fraction(str(factor)))
 
 
-_define("m", 1, mm="0.001", millimeter="0.001", millimetre="0.001", cm="0.01", centimeter="0.01", centimetre="0.01", dm="0.1", m=1, meter=1,
-        metre=1, km=1000, kilometer=1000, kilometre=1000, nm="1e-9", inch="0.0254", ft="0.3048", foot="0.3048", feet="0.3048",
+_define("m", 1, mm="0.001", millimeter="0.001", millimetre="0.001", cm="0.01", centimeter="0.01",
+    centimetre="0.01", dm="0.1", m=1, meter=1,
+        metre=1, km=1000, kilometer=1000, kilometre=1000, nm="1e-9", inch="0.0254", ft="0.3048", foot="0.3048",
+            feet="0.3048",
         yd="0.9144", yard="0.9144", mi="1609.344", mile="1609.344")  # fmt: skip
 _BASE["in"] = _BASE["inch"]
-_define("g", 1, mg="0.001", milligram="0.001", g=1, gram=1, kg=1000, kilogram=1000, kilo=1000, tonne=10**6, lb="453.59237",
+_define("g", 1, mg="0.001", milligram="0.001",
+    g=1, gram=1, kg=1000, kilogram=1000, kilo=1000, tonne=10**6, lb="453.59237",
         pound="453.59237", oz="28.349523125", ounce="28.349523125")  # fmt: skip
 _define(
     "s",
@@ -162,7 +165,7 @@ def parse_unit(text: str) -> Unit | None:
             continue
         if piece.isdigit():
             return None
-        if lower in _COMPOUND and _COMPOUND[lower]:
+        if _COMPOUND.get(lower):
             inner = parse_unit(_COMPOUND[lower])
             if inner is not None:
                 for name, exponent in inner.dims:
@@ -186,7 +189,8 @@ def parse_unit(text: str) -> Unit | None:
 
 
 def agree(a: Unit | None, b: Unit | None) -> Fraction | None:
-    """The factor from ``a`` to ``b`` where they measure the same; ``None`` where they do not. A missing unit is forgiven."""
+    """The factor from ``a`` to ``b`` where they measure the same; ``None`` where they do not. A missing unit is
+    forgiven."""
     if a is None or b is None or not a.dims or not b.dims:
         return Fraction(1)
     if a.dims == b.dims:

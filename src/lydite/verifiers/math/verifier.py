@@ -1,12 +1,14 @@
 """``math``: the answer of a completion against a gold, by meaning.
 
-Config: ``answer`` (text or number); ``extraction``: ``lenient`` (default) or ``strict``, see ``extract``; ``tolerance``: relative
-difference of constants that is forgiven (default: none, equality is exact); ``units``: ``forgive`` a missing unit (default),
-``require`` it, ``ignore`` all units, or the name of the unit that the gold is in.
+Config: ``answer`` (text or number); ``extraction``: ``lenient`` (default) or ``strict``, see ``extract``;
+``tolerance``: relative difference of constants that is forgiven (default: none, equality is exact); ``units``:
+``forgive`` a missing unit (default), ``require`` it, ``ignore`` all units, or the name of the unit that the gold is
+in.
 
-Reasons: ``correct``, ``incorrect``, ``ambiguous`` (boxes that disagree, hedges, answers taken back), ``restated_question`` (the question,
-or arithmetic left undone, in place of its value), ``resource`` (too large to be an answer): all scored 0; ``no_answer``, ``refused``,
-``unparseable_answer``: nothing to grade; ``unparseable_gold``: invalid, the task is at fault.
+Reasons: ``correct``, ``incorrect``, ``ambiguous`` (boxes that disagree, hedges, answers taken back),
+``restated_question`` (the question, or arithmetic left undone, in place of its value), ``resource`` (too large to be
+an answer): all scored 0; ``no_answer``, ``refused``, ``unparseable_answer``: nothing to grade; ``unparseable_gold``:
+invalid, the task is at fault.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from lydite.verdict import Verdict
 from lydite.verifiers.math.answer import SCALARS, Answer
 from lydite.verifiers.math.compare import Rules, compare
 from lydite.verifiers.math.extract import Extraction, extract
-from lydite.verifiers.math.nodes import Node, TooBigError, contains
+from lydite.verifiers.math.nodes import Node, TooBigError, contains, num
 from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.units import parse_unit
 from lydite.verifiers.protocol import Check, Submission
@@ -29,7 +31,8 @@ from lydite.verifiers.text import is_refusal
 _ID = "math@1"
 _FIELDS = ("answer", "extraction", "tolerance", "units")
 _CUES = re.compile(
-    r"(?:\b(?:find|what is|what's|evaluate|compute|calculate|solve|simplify|asked|determine|expand|factor|value of|question|problem|express)\b)",
+    r"(?:\b(?:find|what is|what's|evaluate|compute|calculate|solve|simplify|asked|determine|expand|factor"
+    r"|value of|question|problem|express)\b)",
     re.IGNORECASE,
 )
 _GONE = re.compile(r"[\s$]+|\\(?:left|right|displaystyle|,|;|!)(?![A-Za-z])|\\[()\[\]]")
@@ -186,7 +189,7 @@ def _echoed(said: str, submission: Submission) -> bool:
 
 
 def _undone(node: Node) -> bool:
-    """Sums, products and quotients of numbers that wait to be worked out. 3 x 10^5, 2^10, 3/4 and 5! are forms of a number."""
+    """Sums, products and quotients of numbers that wait to be worked out; 3 x 10^5, 2^10, 3/4 and 5! are numbers."""
     if node.op == "add":
         return True
     if node.op == "neg":
@@ -195,12 +198,6 @@ def _undone(node: Node) -> bool:
         return not all(part.op == "num" or (part.op in ("neg", "div") and not _undone(part)) for part in node.args)
     if node.op == "mul":
         left, right = node.args
-        if (
-            right.op == "pow"
-            and right.args[0].op == "num"
-            and right.args[0].args[0] == 10
-            and left.op in ("num", "neg")
-        ):
-            return False
-        return True
+        scientific = right.op == "pow" and right.args[0] == num(10) and left.op in ("num", "neg")
+        return not scientific
     return False

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+_split = str.split  # tables of words stay readable
+
 _UNITS = {
     word: value
     for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen"
-        " nineteen".split()
+        _split(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+            " fifteen sixteen seventeen eighteen"
+            " nineteen"
+        )
     )
 }
 _TENS = {
-    word: 10 * (index + 2) for index, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())
+    word: 10 * (index + 2) for index, word in enumerate(_split("twenty thirty forty fifty sixty seventy eighty ninety"))
 }
 SCALES = {
     "hundred": 100,
@@ -25,23 +30,26 @@ SCALES = {
     "score": 20,
 }
 _PARTS = {
-    "half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
+    "eighth": 8, "ninth": 9,
     "tenth": 10, "twelfth": 12, "hundredth": 100, "thousandth": 1000,
 }  # fmt: skip
 MONTHS = {
     name: index + 1
     for index, name in enumerate(
-        "january february march april may june july august september october november december".split()
+        _split("january february march april may june july august september october november december")
     )
 }
 MONTHS |= {name[:3]: index for name, index in MONTHS.items()} | {"sept": 9}
-_DAYS = {day[:3]: day for day in "monday tuesday wednesday thursday friday saturday sunday".split()}
+_DAYS = {day[:3]: day for day in _split("monday tuesday wednesday thursday friday saturday sunday")}
 _DAYS |= {"tues": "tuesday", "wed": "wednesday", "thur": "thursday", "thurs": "thursday"}
 _SAME = (
-    ("no solution", "no solutions", "no real solution", "no real solutions", "there is no solution", "there are no solutions",
+    ("no solution", "no solutions", "no real solution", "no real solutions", "there is no solution",
+    "there are no solutions",
      "no such solution", "emptyset", "empty set", "the empty set"),
     ("does not exist", "dne", "doesn't exist", "doesnt exist", "the limit does not exist", "limit does not exist"),
-    ("infinitely many", "infinitely many solutions", "infinite solutions", "infinite", "infinite number of solutions", "infinitely"),
+    ("infinitely many", "infinitely many solutions", "infinite solutions", "infinite",
+    "infinite number of solutions", "infinitely"),
     ("all real numbers", "all reals", "all real values", "every real number", "any real number", "all real x"),
     ("undefined", "not defined"),
     ("true", "yes true"), ("equal", "they are equal", "the same"),
@@ -52,7 +60,8 @@ NO_SOLUTION, ALL_REALS = "no solution", "all real numbers"
 
 
 def number_words(words: list[str]) -> Fraction | None:
-    """The value of a number in words: ``twenty-one``, ``a hundred and five``, ``two thirds``, ``one and a half``, ``two dozen``."""
+    """The value of a number in words: ``twenty-one``, ``a hundred and five``, ``two thirds``, ``one and a half``,
+    ``two dozen``."""
     if not words or len(words) > 24:
         return None
     sign = 1
@@ -98,7 +107,8 @@ def number_words(words: list[str]) -> Fraction | None:
 _ARTICLE = re.compile(r"^(?:the|a|an) (?=\S)")
 _SPACES = re.compile(r"[\s\-_~]+")
 _DROPPED = re.compile(
-    r"\\(?:text|textbf|mathrm|mathbf|textit|textrm|left|right|displaystyle|operatorname|boxed)\b|\\[ ,;!]|[{}$*\"'`()\\.,;:!?]"
+    r"\\(?:text|textbf|mathrm|mathbf|textit|textrm|left|right|displaystyle|operatorname|boxed)\b|\\[ ,;!]"
+    r"|[{}$*\"'`()\\.,;:!?]"
 )
 
 
@@ -135,7 +145,8 @@ def date(text: str) -> tuple[int | None, int, int | None] | None:
 
 
 def clock(text: str) -> tuple[int, int, int, str] | None:
-    """(hour, minute, second, half of the day or nothing) of a time of day. Whole hours need ``am``, ``pm`` or o'clock."""
+    """(hour, minute, second, half of the day or nothing) of a time of day. Whole hours need ``am``, ``pm`` or
+    o'clock."""
     plain = " ".join(text.casefold().split())
     half = ""
     for suffix, mark in (
