@@ -2,10 +2,10 @@
 
     python benchmarks/grpo_step.py [--policy builtin:tiny] [--rounds 4] [--steps 12]
 
-Both sides start from the same weights, see the same prompts in the same order and sample with the same seed, so that they
-generate the same tokens. The script's reward is a string comparison; the recipe's is the whole path: verifier, detectors,
-reward scheme, rollouts and ledger written and synced. A step is the time from one log line to the next; the first two of
-each round are left out. Prints the medians and their ratio; the goal is at most 1.05.
+Both sides start from the same weights, see the same prompts in the same order and sample with the same seed, so that
+they generate the same tokens. The script's reward is a string comparison; the recipe's is the whole path: verifier,
+detectors, reward scheme, rollouts and ledger written and synced. A step is the time from one log line to the next;
+the first two of each round are left out. Prints the medians and their ratio; the goal is at most 1.05.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import statistics
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def script_times(policy: str, steps: int, folder: Path) -> list[float]:
 
 def differences(times: list[float]) -> list[float]:
     """Time from each log line to the next, the first ones left out."""
-    return [after - before for before, after in zip(times, times[1:], strict=False)][WARMUP - 1 :]
+    return [after - before for before, after in pairwise(times)][WARMUP - 1 :]
 
 
 def main() -> None:

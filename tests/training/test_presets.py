@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,7 +19,7 @@ Loss = Callable[..., tuple[float, list[list[float]]]]
 
 @pytest.fixture
 def loss(tiny: Path, tmp_path: Path) -> Callable[[str], Loss]:
-    """For a loss name: a function from ratios, advantages and lengths to (loss, gradient per token's log-probability)."""
+    """For a loss name: a function from ratios, advantages and lengths to (loss, gradient of the log-probabilities)."""
     from lydite.training.trl.config import grpo_config
     from lydite.training.trl.grpo import Trainer
 
