@@ -14,14 +14,14 @@ from lydite.task import Task
 
 Item = tuple[Rollout, Task]
 
-_COMMIT_SIZE = 2048
+_COMMIT_SIZE = 1024
 _COMMIT_SECONDS = 0.5
 
 
 class Committer:
     """Takes rollouts, judges them in the order of arrival and appends them to the run in group commits.
 
-    A commit is made when nothing waits, at 2,048 attempts, or half a second after its first verdict, whichever is
+    A commit is made when nothing waits, at 1,024 attempts, or half a second after its first verdict, whichever is
     first: a slow policy's answers are safe at once, a fast policy shares the cost of fsync.
 
     Args:

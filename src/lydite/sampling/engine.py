@@ -26,7 +26,7 @@ from lydite.task import Task
 Progress = Callable[[int, int | None, SampleTotals], None]
 """Called after each commit with: attempts that are done, how many there will be (where known), the totals so far."""
 
-_WINDOW = 4096
+_WINDOW = 2048
 """Attempts that may wait to be judged before generation pauses."""
 
 _Part = tuple[Task, Sequence[int]]
