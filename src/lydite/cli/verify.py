@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -289,7 +289,8 @@ class _Sink:
                 written += self._file.write(data[written:]) or 0
         except OSError as error:
             whole = data[:written].rfind(b"\n") + 1
-            os.ftruncate(self._file.fileno(), self._done + whole)
+            with suppress(OSError):  # not a regular file: nothing to take back
+                os.ftruncate(self._file.fileno(), self._done + whole)
             raise StorageError(f"{self._path}: {error.strerror}; what is there ends with a whole line") from None
         self._done += len(data)
 

@@ -53,7 +53,7 @@ _REVERSED = re.compile(
 _MATH = re.compile(
     r"\$\$([^$]{1,1000})\$\$|\\\(((?:[^\\]|\\[^)]){1,1000})\\\)|\\\[((?:[^\\]|\\[^\]]){1,1000})\\\]|\$([^$\n]{1,500})\$"
 )
-_PROSE = re.compile(r"[.,;]\s+[A-Za-z]|[A-Za-z]{3,} [A-Za-z]{2,}")
+_PROSE = re.compile(r"[.,;]\s+[A-Za-z]|[A-Za-z]{2,} [A-Za-z]{2,}")
 _UNIT_AFTER = re.compile(r"\s?(?:[A-Za-z°%]+(?:/[A-Za-z]+)?|square [a-z]+|cubic [a-z]+)(?=[.\s]*$|[.,]?\n|\. )")
 _MORE_AFTER = re.compile(r"\s?(?:,|and|or)\s{0,3}(?=\$|\\\()")
 _STOP = re.compile(

@@ -425,6 +425,8 @@ def _inequalities(a: Answer, g: Answer) -> bool:
     (ops_a, nodes_a), (ops_g, nodes_g) = a.data, g.data
     if len(ops_a) != 1 or len(ops_g) != 1:
         return False
+    if sets.of_answer(a) is not None or sets.of_answer(g) is not None:
+        return False  # solved for its unknown: an inequality that still has to be solved is no answer
     flip = {"<": ">", "<=": ">="}
     sides = []
     for operator, (left, right) in ((ops_a[0], nodes_a), (ops_g[0], nodes_g)):

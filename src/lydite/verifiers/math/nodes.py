@@ -23,8 +23,8 @@ class Node(NamedTuple):
 
     Attributes:
         op: ``num`` (a Fraction), ``sym`` (a name), ``const`` (pi, e, i, oo), ``add``, ``mul``, ``div``, ``pow``,
-            ``neg``, ``pm``, ``mp``, ``fact``, ``root``, ``call`` (function name, arguments), ``percent``, ``degree``, ``base``
-            (value, base, digits), ``mod``, ``rem``, ``tuple`` (open, close, items), ``set``, ``named`` (a named set),
+            ``neg``, ``pm``, ``mp``, ``fact``, ``root``, ``call`` (function name, arguments), ``percent``, ``degree``,
+            ``base`` (value, base, digits), ``mod``, ``rem``, ``tuple`` (open, close, items), ``set``, ``named``,
             ``cup``, ``cap``, ``minus``, ``matrix`` (rows), ``det``, ``list``, ``dots``.
         args: operands, or leaves' data.
     """

@@ -89,7 +89,7 @@ def _rules(config: dict[str, Any]) -> tuple[Rules, Any]:
     if units in ("forgive", "require", "ignore"):
         return Rules(tolerance, units), None
     unit = parse_unit(units) if isinstance(units, str) else None
-    if unit is None or not unit.dims:
+    if unit is None or not unit.dims or any(name.startswith("of:") for name, _ in unit.dims):
         raise InputError(f"unknown {units!r}", field="units", remedy="forgive, require, ignore, or a unit such as km/h")
     return Rules(tolerance), unit
 
