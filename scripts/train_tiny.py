@@ -1,6 +1,6 @@
 """Make the weights of ``builtin:tiny`` from nothing but generated data. Seeded; about half an hour on 2 cores.
 
-    python scripts/train_tiny.py [--steps 3000] [--out src/lydite/policies/assets/tiny]
+    python scripts/train_tiny.py [--out src/lydite/policies/assets/tiny]
 
 The policy is a byte-level Llama of about 0.9M parameters. It learns arithmetic the way a pretrained model knows a skill: it
 can do it, but does not always. Its corpus mixes, for each problem, careful work, work with a slip, bare guesses and
@@ -54,7 +54,7 @@ RESPONSE_TEMPLATE = {
     },
 }
 
-LEVEL_WEIGHTS = {1: 20, 2: 30, 3: 20, 4: 10, 5: 10, 6: 10}
+LEVEL_WEIGHTS = {1: 25, 2: 35, 3: 10, 4: 10, 5: 10, 6: 10}
 STYLE_WEIGHTS = {"careful": 40, "slip": 15, "guess": 37, "shrug": 8}
 
 
@@ -92,10 +92,10 @@ def make_model(vocab_size: int, tokenizer: PreTrainedTokenizerFast) -> LlamaForC
     return LlamaForCausalLM(config)
 
 
-def answer(task: Task, rng: random.Random) -> str:
-    """What the policy says of a task in the corpus: one of four styles."""
+def answer(task: Task, rng: random.Random, style: str | None) -> str:
+    """What the policy says of a task in the corpus: in the given style, or in one of four by their weights."""
     right = str(task.checker.config["answer"])
-    style = rng.choices(list(STYLE_WEIGHTS), list(STYLE_WEIGHTS.values()))[0]
+    style = style or rng.choices(list(STYLE_WEIGHTS), list(STYLE_WEIGHTS.values()))[0]
     if style == "careful":
         return str(task.solution)
     if style == "slip":
@@ -118,21 +118,39 @@ def _slip(solution: str, rng: random.Random) -> str:
     return f"{work.removesuffix(f'= {right}. ')}= {wrong}. \\boxed{{{wrong}}}"
 
 
-def batches(tokenizer: PreTrainedTokenizerFast, size: int, seed: int):
-    """Endless batches of (ids, labels), labels only on what the assistant says; similar lengths go together."""
-    rng = random.Random(seed)
-    pad = tokenizer.pad_token_id
+def drawn(rng: random.Random) -> Task:
+    """A problem on the train side of the split."""
     levels, weights = list(LEVEL_WEIGHTS), list(LEVEL_WEIGHTS.values())
     while True:
+        task = problem(rng.choices(levels, weights)[0], rng)
+        if side(task) == "train":
+            return task
+
+
+def claims(tokenizer: PreTrainedTokenizerFast, rng: random.Random, rows: int, width: int):
+    """Endless batches of running text that is nothing but right claims: every token teaches arithmetic."""
+    while True:
+        texts = []
+        for _ in range(rows):
+            text = ""
+            while len(text) < width:
+                text += str(drawn(rng).solution).split(" \\boxed")[0] + " "
+            texts.append(text[:width])
+        ids = torch.tensor(tokenizer(texts)["input_ids"])
+        yield ids, ids.clone()
+
+
+def answers(tokenizer: PreTrainedTokenizerFast, rng: random.Random, rows: int, style: str | None):
+    """Endless batches of problems and answers, labels only on what the assistant says; similar lengths go together."""
+    pad = tokenizer.pad_token_id
+    while True:
         pool = []
-        while len(pool) < size * 8:
-            task = problem(rng.choices(levels, weights)[0], rng)
-            if side(task) == "eval":
-                continue
+        for _ in range(rows * 8):
+            task = drawn(rng)
             head = f"<|im_start|>user\n{task.prompt_text}<|im_end|>\n<|im_start|>assistant\n"
-            pool.append((head, f"{answer(task, rng)}<|im_end|>\n"))
+            pool.append((head, f"{answer(task, rng, style)}<|im_end|>\n"))
         pool.sort(key=lambda pair: len(pair[0]) + len(pair[1]))
-        groups = [pool[start : start + size] for start in range(0, len(pool), size)]
+        groups = [pool[start : start + rows] for start in range(0, len(pool), rows)]
         rng.shuffle(groups)
         for group in groups:
             heads = tokenizer([head for head, _ in group])["input_ids"]
@@ -148,41 +166,41 @@ def batches(tokenizer: PreTrainedTokenizerFast, size: int, seed: int):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=3000)
-    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--steps", type=int, nargs=3, default=(1500, 1200, 300), help="claims, careful, mixed")
     parser.add_argument("--learning-rate", type=float, default=3e-3)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--start", type=Path, help="a folder with weights to go on from")
     parser.add_argument("--out", type=Path, default=Path("src/lydite/policies/assets/tiny"))
     options = parser.parse_args()
 
     torch.manual_seed(options.seed)
     tokenizer = make_tokenizer()
     vocab = math.ceil(len(tokenizer) / 16) * 16
-    model = make_model(vocab, tokenizer)
+    model = LlamaForCausalLM.from_pretrained(options.start) if options.start else make_model(vocab, tokenizer)
     print(f"{sum(p.numel() for p in model.parameters()):,} parameters, vocabulary {vocab}", flush=True)
-
-    optimizer = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, betas=(0.9, 0.98), weight_decay=0.05)
-    warmup = 100
-
-    def rate(step: int) -> float:
-        if step < warmup:
-            return (step + 1) / warmup
-        return 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, options.steps - warmup)))
-
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
+    # Skill first, in text where every token teaches; then how problems are posed and answered; bad habits last and briefly.
+    parts = [
+        ("claims", claims(tokenizer, random.Random(options.seed), 48, 160), 1.0),
+        ("careful", answers(tokenizer, random.Random(options.seed), 64, "careful"), 0.7),
+        ("mixed", answers(tokenizer, random.Random(options.seed), 64, None), 0.15),
+    ]
     started = time.time()
     model.train()
-    for step, (ids, labels) in zip(range(options.steps), batches(tokenizer, options.batch, options.seed), strict=False):
-        loss = model(input_ids=ids, attention_mask=(ids != tokenizer.pad_token_id).long(), labels=labels).loss
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad()
-        schedule.step()
-        if step % 100 == 0 or step == options.steps - 1:
-            print(f"step {step} loss {loss.item():.4f} {time.time() - started:.0f}s", flush=True)
-        if step % 500 == 499 or step == options.steps - 1:
-            _save(model, tokenizer, options.out)
+    for (name, batches, peak), steps in zip(parts, options.steps, strict=True):
+        # Each part starts with a generator and an optimizer of its own, so that --start goes on exactly between parts.
+        optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.05)
+        for step, (ids, labels) in zip(range(steps), batches, strict=False):
+            rate = peak * min(1.0, (step + 1) / 50) * (0.1 + 0.9 * 0.5 * (1 + math.cos(math.pi * step / steps)))
+            optimizer.param_groups[0]["lr"] = options.learning_rate * rate
+            loss = model(input_ids=ids, attention_mask=(ids != tokenizer.pad_token_id).long(), labels=labels).loss
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+            if step % 50 == 0 or step == steps - 1:
+                print(f"{name} step {step} loss {loss.item():.4f} {time.time() - started:.0f}s", flush=True)
+            if step % 500 == 499 or step == steps - 1:
+                _save(model, tokenizer, options.out)
 
 
 def _save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
@@ -192,6 +210,8 @@ def _save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path
     config = json.loads((out / "config.json").read_text())
     config.pop("_name_or_path", None)
     (out / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    for file in out.iterdir():
+        file.chmod(0o644)
 
 
 if __name__ == "__main__":

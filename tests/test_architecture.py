@@ -79,3 +79,9 @@ def test_core_imports_nothing_heavy(module: str) -> None:
     code = f"import sys, {module}; print(*sorted({{name.split('.')[0] for name in sys.modules}}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not HEAVY & set(done.stdout.split())
+
+
+def test_test_files_have_different_names() -> None:
+    """Pytest imports test files of folders without __init__.py by their bare names."""
+    names = [path.name for path in Path(__file__).parent.rglob("test_*.py") if not (path.parent / "__init__.py").exists()]
+    assert len(names) == len(set(names))
