@@ -39,7 +39,7 @@ class Faulty(Judge):
 
 @pytest.fixture
 def tasks() -> list[Task]:
-    from conftest import task_document
+    from tiny_llama import task_document
 
     return [parse_task(task_document(number)) for number in (10, 11)]
 

@@ -65,7 +65,7 @@ def test_the_same_recipe_gives_the_same_weights(document: dict[str, Any], tmp_pa
 
 
 def test_all_stages_in_one_run(document: dict[str, Any], tmp_path: Path) -> None:
-    from conftest import grpo
+    from tiny_llama import grpo
 
     document["evaluation"] = None
     document["stages"] = [
