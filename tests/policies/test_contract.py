@@ -45,3 +45,10 @@ async def test_hf(check: Check, tiny_llama: Path) -> None:
 @pytest.mark.parametrize("check", [*contract.EVERY, *contract.SEEDED])
 async def test_hf_with_an_adapter(check: Check, tiny_llama: Path, tiny_adapter: Path) -> None:
     await check(open_policy(f"hf:{tiny_llama}+{tiny_adapter}"))
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("check", [*contract.EVERY, *contract.SEEDED])
+async def test_builtin_tiny(check: Check) -> None:
+    pytest.importorskip("torch")
+    await check(open_policy("builtin:tiny"))
