@@ -4,12 +4,12 @@
 
 Three mixes, half of the answers wrong, every text fresh, the gold compiled once per task as in training:
 
-- gsm: completions of about 340 characters with whole numbers as answers;
-- math: about 400 characters; 60 % whole numbers, then fractions, roots, polynomials, points, intervals, lists, angles, words;
-- long: the answers of math behind 16 kB of reasoning.
+- gsm: completions of about 340 characters with whole numbers as answers; - math: about 400 characters; 60 % whole
+numbers, then fractions, roots, polynomials, points, intervals, lists, angles, words; - long: the answers of math
+behind 16 kB of reasoning.
 
-With math-verify installed (it is used by this benchmark alone), it judges a share of the same texts in the same process and
-the ratio is printed. Times are CPU times of this process, so that other work on the machine counts little.
+With math-verify installed (it is used by this benchmark alone), it judges a share of the same texts in the same
+process and the ratio is printed. Times are CPU times of this process, so that other work on the machine counts little.
 """
 
 from __future__ import annotations
@@ -26,18 +26,24 @@ from lydite.verifiers import Submission, build
 Case = tuple[str, str, bool]  # gold, completion, whether it is right
 
 _GSM = (
-    "{name} sold {a} clips in April, and then sold {b} more in May than in the month before, so we first work out how many"
-    " were sold in May: {a} + {b} = {c}. Then we add both months to get the total number of clips: {a} + {c} = {d}. Checking"
-    " the sum once more, {d} - {c} = {a}, which agrees with what the question told us. So altogether {name} sold"
+    "{name} sold {a} clips in April, and then sold {b} more in May than in the month before, so we first work out how"
+    " many were sold in May: {a} + {b} = {c}. Then we add both months to get the total number of clips: {a} +"
+    " {c} = {d}."
+    " Checking the sum once more, {d} - {c} = {a}, which agrees with what the question told us. So altogether"
+    " {name} sold"
     " \\boxed{{{answer}}} clips."
 )
 _MATH = (
-    "We set $f(x) = {a}x^2 + {b}x$ and complete the square. The discriminant is ${b}^2 - 4 \\cdot {a} \\cdot 0 = {e}$, so that"
-    " the roots are real. Substituting back into the relation $x + y = {c}$ and collecting terms, the remaining factor"
-    " cancels, and comparing coefficients on both sides of the equation gives the claim. A check with $x = {d}$ confirms it."
-    " Therefore the final answer is $\\boxed{{{answer}}}$."
+    "We set $f(x) = {a}x^2 + {b}x$ and complete the square. The discriminant is ${b}^2 - 4 \\cdot {a} \\cdot 0"
+    " = {e}$, so"
+    " that the roots are real. Substituting back into the relation $x + y = {c}$ and collecting terms, the remaining"
+    " factor cancels, and comparing coefficients on both sides of the equation gives the claim. A check with $x = {d}$"
+    " confirms it. Therefore the final answer is $\\boxed{{{answer}}}$."
 )
-_STEP = "Next, note that $\\frac{{{a}}}{{{b}}} + \\sqrt{{{c}}} \\le {d}$, and hence $x_{{{a}}} = {e}$ by the previous step. "
+_STEP = (
+    "Next, note that $\\frac{{{a}}}{{{b}}} + \\sqrt{{{c}}} \\le {d}$, and hence $x_{{{a}}} ="
+    " {e}$ by the previous step. "
+)
 
 
 def _answer(rng: random.Random) -> tuple[str, str, str]:

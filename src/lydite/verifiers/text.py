@@ -23,9 +23,8 @@ def boxes(text: str) -> list[Box]:
     ``\boxed 7`` without braces counts when a number follows; a box that is never closed does not count; the bare word
     ``\boxed`` in prose is no box.
     """
-    first = min(
-        (at for at in (text.find("\\boxed"), text.find("\\fbox"), text.find("\\framebox")) if at >= 0), default=-1
-    )
+    word = text.find("box")  # in the name of each of the three commands, and rarer than a backslash
+    first = text.rfind("\\", 0, word) if word >= 0 else -1
     if first < 0:
         return []
     found: list[Box] = []

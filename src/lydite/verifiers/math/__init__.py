@@ -1,7 +1,7 @@
 """Mathematical answers: find the answer in a completion, and compare it by what it means."""
 
-from lydite.verifiers.math.answer import Answer
-from lydite.verifiers.math.compare import Rules, compare
+from lydite.verifiers.math.answer import Answer, Rules
+from lydite.verifiers.math.compare import compare
 from lydite.verifiers.math.extract import Extraction, extract
 from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.verifier import MathVerifier

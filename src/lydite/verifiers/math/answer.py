@@ -8,7 +8,8 @@ Kinds: ``integer``, ``rational``, ``decimal``, ``percent``, ``quantity`` (with a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple
 
 from lydite.verifiers.math.nodes import Node
 from lydite.verifiers.math.units import Unit
@@ -39,3 +40,15 @@ class Answer(NamedTuple):
 
 
 SCALARS = frozenset(["integer", "rational", "decimal", "percent", "quantity", "base", "expression"])
+
+
+class Rules(NamedTuple):
+    """How lenient a comparison is.
+
+    Attributes:
+        tolerance: relative difference of constants that is forgiven.
+        units: ``forgive`` a missing unit, ``require`` it, or ``ignore`` units.
+    """
+
+    tolerance: Fraction | None = None
+    units: Literal["forgive", "require", "ignore"] = "forgive"

@@ -19,36 +19,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
-from fractions import Fraction
-from typing import Literal, NamedTuple
 
-from lydite.verifiers.math import sets
-from lydite.verifiers.math.answer import SCALARS, Answer
-from lydite.verifiers.math.exact import rational
-from lydite.verifiers.math.nodes import Node, TooBigError, UndefinedError, contains, num, symbols
+from lydite.verifiers.math.answer import SCALARS, Answer, Rules
+from lydite.verifiers.math.measures import scalars_agree
+from lydite.verifiers.math.nodes import Node, TooBigError, contains, num
 from lydite.verifiers.math.reading import read
-from lydite.verifiers.math.scalars import POINTS, equal, point
-from lydite.verifiers.math.scalars import number as value_of
-from lydite.verifiers.math.units import DEGREE, Unit, agree, parse_unit
-
-_split = str.split  # tables of words stay readable
+from lydite.verifiers.math.relations import (
+    label_of,
+    same_base,
+    same_equation,
+    same_inequality,
+    same_ratio,
+    same_region,
+    same_residue,
+)
+from lydite.verifiers.math.scalars import equal
 
 MAX_ITEMS = 40
-_NEAR = Decimal("1e-30")
-
-
-class Rules(NamedTuple):
-    """How lenient a comparison is.
-
-    Attributes:
-        tolerance: relative difference of constants that is forgiven.
-        units: ``forgive`` a missing unit, ``require`` it, or ``ignore`` units.
-    """
-
-    tolerance: Fraction | None = None
-    units: Literal["forgive", "require", "ignore"] = "forgive"
-
 
 _RULES = Rules()
 
@@ -86,7 +73,7 @@ def _same(a: Answer, g: Answer, rules: Rules) -> bool:
     if a.kind == g.kind == "assign":
         return _assigned(a, g, rules)
     if "equation" in (a.kind, g.kind):
-        return _equations(a, g)
+        return same_equation(a, g)
     if a.kind == "assign":
         return _same(a.items[0], g, rules)
     if g.kind == "assign":
@@ -96,115 +83,24 @@ def _same(a: Answer, g: Answer, rules: Rules) -> bool:
         return (
             _match(spread_a or (a,), spread_g or (g,), rules)
             if "set" not in (a.kind, g.kind) or (spread_a and spread_g)
-            else _regions(a, g)
+            else same_region(a, g)
         )
     if "relation" in (a.kind, g.kind):
-        return _regions(a, g) or (a.kind == g.kind and _inequalities(a, g))
+        return same_region(a, g) or (a.kind == g.kind and same_inequality(a, g))
     if "set" in (a.kind, g.kind):
-        return _regions(a, g) or (a.node is not None and a.node == g.node)
+        return same_region(a, g) or (a.node is not None and a.node == g.node)
     if "mod" in (a.kind, g.kind):
-        return _residues(a, g)
+        return same_residue(a, g)
     if "base" in (a.kind, g.kind):
-        return _bases(a, g)
+        return same_base(a, g)
     if "ratio" in (a.kind, g.kind) or "time" in (a.kind, g.kind):
-        return _ratios(a, g)
+        return same_ratio(a, g)
     if a.kind in SCALARS and g.kind in SCALARS:
-        return _scalars(a, g, rules)
+        return scalars_agree(a, g, rules)
     if a.kind in ("tuple", "matrix") and a.kind == g.kind and a.node is not None and g.node is not None:
         return _structures(a.node, g.node, rules)
     if a.kind == g.kind and a.kind in ("date", "text"):
         return bool(a.data == g.data)
-    return False
-
-
-def _scalars(a: Answer, g: Answer, rules: Rules) -> bool:
-    a, g = (a, _measured(g)) if not _free(a) else (_measured(a), g) if not _free(g) else (a, g)
-    x, y = a.node, g.node
-    assert x is not None
-    assert y is not None
-    if a.kind == "percent" or g.kind == "percent":
-        if a.kind == g.kind:
-            return equal(x, y, rules.tolerance)
-        share, other = (a, g) if a.kind == "percent" else (g, a)
-        assert share.node is not None
-        assert other.node is not None
-        if other.unit is not None:
-            return False
-        return any(equal(form, other.node, rules.tolerance) for form in (share.node, Node("percent", (share.node,))))
-    if a.unit is None and g.unit is None:
-        return equal(x, y, rules.tolerance)
-    if rules.units == "ignore":
-        return equal(x, y, rules.tolerance)
-    if rules.units == "require" and g.unit is not None and a.unit is None:
-        return False
-    return _quantities(x, a.unit, y, g.unit, rules)
-
-
-def _free(answer: Answer) -> bool:
-    return answer.node is not None and bool(symbols(answer.node))
-
-
-_SHORT_UNITS = frozenset(_split("m s g h L l N J W V A"))
-
-
-def _measured(answer: Answer) -> Answer:
-    """``5 m`` as a quantity, where what it stands against has no symbols: the letter is a unit."""
-    if answer.node is None or answer.unit is not None or not symbols(answer.node) <= _SHORT_UNITS or not _free(answer):
-        return answer
-    powers: dict[str, int] = {}
-    amount = _amount(answer.node, 1, powers)
-    if amount is None:
-        return answer
-    unit = parse_unit(" ".join(f"{name}^{power}" for name, power in powers.items() if power > 0))
-    below = parse_unit(" ".join(f"{name}^{-power}" for name, power in powers.items() if power < 0))
-    if unit is None or below is None:
-        return answer
-    dims = dict(unit.dims)
-    for name, power in below.dims:
-        dims[name] = dims.get(name, 0) - power
-    whole = Unit(tuple(sorted((name, power) for name, power in dims.items() if power)), unit.factor / below.factor)
-    return answer._replace(node=num(amount), unit=whole, kind="quantity")
-
-
-def _amount(node: Node, sign: int, powers: dict[str, int]) -> Fraction | None:
-    """The number in a product of one number and powers of letters; gathers the powers."""
-    if node.op == "num":
-        return Fraction(node.args[0]) if sign > 0 else None
-    if node.op == "sym":
-        powers[node.args[0]] = powers.get(node.args[0], 0) + sign
-        return Fraction(1)
-    if node.op == "neg":
-        inner = _amount(node.args[0], sign, powers)
-        return None if inner is None else -inner
-    if node.op == "pow" and node.args[0].op == "sym" and node.args[1].op == "num" and node.args[1].args[0] in (2, 3):
-        powers[node.args[0].args[0]] = powers.get(node.args[0].args[0], 0) + sign * int(node.args[1].args[0])
-        return Fraction(1)
-    if node.op in ("mul", "div"):
-        left = _amount(node.args[0], sign, powers)
-        right = _amount(node.args[1], sign if node.op == "mul" else -sign, powers)
-        return None if left is None or right is None else left * right
-    return None
-
-
-_RADIAN = Unit((("radian", 1),))
-
-
-def _quantities(x: Node, unit_x: Unit | None, y: Node, unit_y: Unit | None, rules: Rules) -> bool:
-    if DEGREE in (unit_x, unit_y) and unit_x != unit_y:
-        degrees, other, other_unit = (x, y, unit_y) if unit_x == DEGREE else (y, x, unit_x)
-        if other_unit is None and equal(degrees, other, rules.tolerance):
-            return True
-        return other_unit in (None, _RADIAN) and equal(Node("degree", (degrees,)), other, rules.tolerance)
-    factor = agree(unit_x, unit_y)
-    if factor is None:
-        return False
-    if equal(x if factor == 1 else Node("mul", (x, num(factor))), y, rules.tolerance):
-        return True
-    if unit_x is None or unit_y is None:  # 50 cents are 0.5 where nobody says of what
-        known = unit_x or unit_y
-        if known is not None and known.dims == (("$", 1),) and known.factor != 1:
-            x, y = (Node("mul", (x, num(known.factor))), y) if unit_x else (x, Node("mul", (y, num(known.factor))))
-            return equal(x, y, rules.tolerance)
     return False
 
 
@@ -262,7 +158,7 @@ def _lists(a: Answer, g: Answer, rules: Rules) -> bool:
         return all(_item(x, y, rules) for x, y in zip(a.items, g.items, strict=True))
     a, g = _named(a), _named(g)
     if any(item.kind == "relation" for item in (*a.items, *g.items, a, g)):
-        return _regions(a, g)
+        return same_region(a, g)
     for one, other in ((a, g), (g, a)):
         if other.kind == "tuple" and one.kind == "list":
             return _named_point(one, other, rules)
@@ -346,151 +242,14 @@ def _structures(x: Node, y: Node, rules: Rules) -> bool:
     return equal(x, y, rules.tolerance)
 
 
-def _label(answer: Answer) -> str | None:
-    """The name that an assignment is about; ``None`` for words and points, which say nothing about the value."""
-    label = answer.label
-    if isinstance(label, Node) and label.op == "sym":
-        return str(label.args[0])
-    if isinstance(label, Node) and label.op == "call":
-        return f"{label.args[0]}("
-    return None
-
-
 def _assigned(a: Answer, g: Answer, rules: Rules) -> bool:
-    x, y = _label(a), _label(g)
+    x, y = label_of(a), label_of(g)
     agreed = x is None or y is None or x == y or {x, y} in ({"y", "f("}, {"y", "g("})
     if agreed and _same(a.items[0], g.items[0], rules):
         return True
     if "in" in (a.data, g.data):
-        return _regions(a, g)
-    return a.data == g.data == "=" and _equations(a, g)
-
-
-def _difference(answer: Answer) -> Node | None:
-    """Left minus right of an equation."""
-    if answer.kind == "equation":
-        return answer.node
-    if (
-        answer.kind == "assign"
-        and isinstance(answer.label, Node)
-        and answer.label.op == "sym"
-        and answer.node is not None
-    ):
-        return Node("add", (answer.label, Node("neg", (answer.node,))))
-    return None
-
-
-def _equations(a: Answer, g: Answer) -> bool:
-    x, y = _difference(a), _difference(g)
-    if x is None or y is None or len(symbols(x) | symbols(y)) < 1:
-        return False
-    if a.kind == g.kind == "assign" and not (symbols(a.node) and symbols(g.node)):
-        return False
-    return _ratio(x, y) != 0
-
-
-def _ratio(x: Node, y: Node) -> int:
-    """The sign of the constant x / y: 0 where the quotient is not a real constant other than zero."""
-    names = sorted(symbols(x) | symbols(y))
-    if symbols(x) != symbols(y):
-        return 0
-    first: Decimal | None = None
-    for index in range(POINTS):
-        try:
-            real, imaginary = value_of(Node("div", (x, y)), point(names, index))
-        except UndefinedError:
-            return 0
-        if (
-            not real
-            or abs(imaginary) > abs(real) * _NEAR
-            or (first is not None and abs(real - first) > abs(first) * _NEAR)
-        ):
-            return 0
-        first = real if first is None else first
-    return 0 if first is None else 1 if first > 0 else -1
-
-
-def _regions(a: Answer, g: Answer) -> bool:
-    try:
-        x, y = sets.of_answer(a), sets.of_answer(g)
-    except UndefinedError:
-        return False
-    if x is None or y is None:
-        return False
-    return x[0] == y[0] and (x[1] is None or y[1] is None or x[1] == y[1])
-
-
-def _inequalities(a: Answer, g: Answer) -> bool:
-    """Inequalities in several symbols: the same up to a positive factor."""
-    (ops_a, nodes_a), (ops_g, nodes_g) = a.data, g.data
-    if len(ops_a) != 1 or len(ops_g) != 1:
-        return False
-    if sets.of_answer(a) is not None or sets.of_answer(g) is not None:
-        return False  # solved for its unknown: an inequality that still has to be solved is no answer
-    flip = {"<": ">", "<=": ">="}
-    sides = []
-    for operator, (left, right) in ((ops_a[0], nodes_a), (ops_g[0], nodes_g)):
-        if operator in flip:
-            operator, left, right = flip[operator], right, left
-        sides.append((operator, Node("add", (left, Node("neg", (right,))))))
-    if sides[0][0] != sides[1][0]:
-        return False
-    ratio = _ratio(sides[0][1], sides[1][1])
-    return ratio > 0 or (ratio < 0 and sides[0][0] == "!=")
-
-
-def _residues(a: Answer, g: Answer) -> bool:
-    if a.node is None or g.node is None:
-        return False
-    if a.kind == g.kind:
-        x, y, m, n = rational(a.node), rational(g.node), rational(a.data), rational(g.data)
-        if m is None or m != n or m == 0 or x is None or y is None:
-            return False
-        return (x - y) % m == 0
-    return (
-        a.kind in (*SCALARS, "mod")
-        and g.kind in (*SCALARS, "mod")
-        and a.unit is None
-        and g.unit is None
-        and equal(a.node, g.node)
-    )
-
-
-def _bases(a: Answer, g: Answer) -> bool:
-    if a.node is None or g.node is None:
-        return False
-    if a.kind == g.kind:
-        return a.node.args[:2] == g.node.args[:2]
-    # A number without its base is a decimal number. The digits of another base are no answer to a gold that asks for
-    # that base.
-    return g.kind != "base" and g.kind in SCALARS and g.unit is None and equal(a.node, g.node)
-
-
-def _ratios(a: Answer, g: Answer) -> bool:
-    if a.kind == g.kind == "time":
-        (h, m, s, half_a), (k, n, t, half_g) = a.data, g.data
-        if half_a in ("a", "p") and half_g in ("a", "p"):
-            return bool((h, m, s) == (k, n, t))
-        same = h % 12 == k % 12 if half_a or half_g else h == k
-        return bool(same and (m, s) == (n, t))
-    x, y = _parts(a), _parts(g)
-    if x is None or y is None or len(x) != len(y):
-        return False
-    return (
-        all(equal(Node("mul", (x[0], q)), Node("mul", (y[0], p))) for p, q in zip(x[1:], y[1:], strict=True))
-        and rational(y[0]) != 0
-    )
-
-
-def _parts(answer: Answer) -> tuple[Node, ...] | None:
-    if answer.kind == "ratio":
-        return tuple(answer.data)
-    if answer.kind == "time" and not answer.data[3]:
-        hour, minute, second, _ = answer.data
-        return (num(hour), num(minute)) if not second else None
-    if answer.kind in SCALARS and answer.unit is None and answer.node is not None and not symbols(answer.node):
-        return (answer.node, num(1)) if answer.kind != "percent" else None
-    return None
+        return same_region(a, g)
+    return a.data == g.data == "=" and same_equation(a, g)
 
 
 def _choices(a: Answer, g: Answer, rules: Rules) -> bool:

@@ -41,6 +41,8 @@ def num(value: Fraction | int) -> Node:
 def symbols(node: Any) -> set[str]:
     """Names of the free symbols."""
     found: set[str] = set()
+    if isinstance(node, Node) and node.op == "num":
+        return found
     stack = [node]
     while stack:
         item = stack.pop()
@@ -56,6 +58,8 @@ def symbols(node: Any) -> set[str]:
 
 def contains(node: Any, *ops: str) -> bool:
     """Whether any of these operations occurs."""
+    if isinstance(node, Node) and node.op == "num":
+        return "num" in ops
     stack = [node]
     while stack:
         item = stack.pop()

@@ -7,28 +7,25 @@ import unicodedata
 _SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱˣ", "0123456789+-()nix", strict=True))
 _SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₙₖₘ", "0123456789+-nkm", strict=True))
 _CHARS = {
-    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "－": "-",
-    "×": r"\times ", "✕": r"\times ", "⋅": r"\cdot ", "·": r"\cdot ", "∙": r"\cdot ", "•": r"\cdot ", "∗": "*",
-    "÷": r"\div ", "∕": "/", "⁄": "/", "√": r"\sqrt ", "∛": r"\sqrt[3]", "∜": r"\sqrt[4]",
-    "π": r"\pi ", "∞": r"\infty ", "±": r"\pm ", "∓": r"\mp ", "°": r"^\circ ", "º": r"^\circ ", "˚": r"^\circ ",
-    "≤": r"\le ", "≦": r"\le ", "⩽": r"\le ", "≥": r"\ge ", "≧": r"\ge ", "⩾": r"\ge ", "≠": r"\ne ", "≈": r"\approx ",
-    "≡": r"\equiv ", "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ", "∅": r"\emptyset ", "⌀": r"\emptyset ",
-    "∖": r"\setminus ",
-    "→": r"\to ", "⇒": r"\Rightarrow ", "⟹": r"\Rightarrow ", "↔": r"\Leftrightarrow ", "⇔": r"\Leftrightarrow ",
-    "…": r"\ldots ", "⋯": r"\ldots ", "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "ℚ": r"\mathbb{Q}",
-    "ℂ": r"\mathbb{C}", "∶": ":", "′": "'", "’": "'", "‘": "'", "“": '"', "”": '"', "，": ",", "、": ",", "；": ";",
-    "：": ":", "。": ".", "（": "(", "）": ")", "⟨": r"\langle ", "⟩": r"\rangle ", "〈": r"\langle ",
-    "〉": r"\rangle ",
-    "∧": r" and ", "∨": r" or ", "∑": r"\sum ", "∏": r"\prod ", "∫": r"\int ", "٪": "%", "％": "%", "٫": ".", "٬": ",",
-    "\u200b": "", "\u200c": "", "\u200d": "", "\ufeff": "", "\u2060": "", "\u2009": r"\,", "\u202f": r"\,",
-    "\u00a0": " ",
+    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "－": "-", "×": r"\times ", "✕": r"\times ",
+    "⋅": r"\cdot ", "·": r"\cdot ", "∙": r"\cdot ", "•": r"\cdot ", "∗": "*", "÷": r"\div ", "∕": "/", "⁄": "/",
+    "√": r"\sqrt ", "∛": r"\sqrt[3]", "∜": r"\sqrt[4]", "π": r"\pi ", "∞": r"\infty ", "±": r"\pm ", "∓": r"\mp ",
+    "°": r"^\circ ", "º": r"^\circ ", "˚": r"^\circ ", "≤": r"\le ", "≦": r"\le ", "⩽": r"\le ", "≥": r"\ge ",
+    "≧": r"\ge ", "⩾": r"\ge ", "≠": r"\ne ", "≈": r"\approx ", "≡": r"\equiv ", "∪": r"\cup ", "∩": r"\cap ",
+    "∈": r"\in ", "∅": r"\emptyset ", "⌀": r"\emptyset ", "∖": r"\setminus ", "→": r"\to ", "⇒": r"\Rightarrow ",
+    "⟹": r"\Rightarrow ", "↔": r"\Leftrightarrow ", "⇔": r"\Leftrightarrow ", "…": r"\ldots ", "⋯": r"\ldots ",
+    "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "ℚ": r"\mathbb{Q}", "ℂ": r"\mathbb{C}", "∶": ":",
+    "′": "'", "’": "'", "‘": "'", "“": '"', "”": '"', "，": ",", "、": ",", "；": ";", "：": ":", "。": ".", "（": "(",
+    "）": ")", "⟨": r"\langle ", "⟩": r"\rangle ", "〈": r"\langle ", "〉": r"\rangle ", "∧": r" and ", "∨": r" or ",
+    "∑": r"\sum ", "∏": r"\prod ", "∫": r"\int ", "٪": "%", "％": "%", "٫": ".", "٬": ",", "\u200b": "",
+    "\u200c": "", "\u200d": "", "\ufeff": "", "\u2060": "", "\u2009": r"\,", "\u202f": r"\,", "\u00a0": " ",
     "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "∣": "|", "￥": "¥", "￡": "£", "＄": "$",
     "𝑖": "i", "ⅈ": "i", "ℯ": "e", "ⅇ": "e",
 }  # fmt: skip
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "θ": "theta", "λ": "lambda", "μ": "mu",
-    "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "ϕ": "phi", "ψ": "psi", "ω": "omega", "Δ": "Delta", "Ω": "Omega",
-    "ξ": "xi", "η": "eta", "ζ": "zeta", "κ": "kappa", "χ": "chi",
+    "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "ϕ": "phi", "ψ": "psi", "ω": "omega", "Δ": "Delta",
+    "Ω": "Omega", "ξ": "xi", "η": "eta", "ζ": "zeta", "κ": "kappa", "χ": "chi",
 }  # fmt: skip
 
 

@@ -222,9 +222,8 @@ sinh, cosh = _hyperbolic(-1), _hyperbolic(1)
 FUNCTIONS: dict[str, Callable[[Number], Number]] = {
     "sin": sin, "cos": cos, "tan": lambda a: div(sin(a), cos(a)), "cot": lambda a: div(cos(a), sin(a)),
     "sec": lambda a: div(_ONE, cos(a)), "csc": lambda a: div(_ONE, sin(a)), "arcsin": arcsin, "arccos": arccos,
-    "arctan": arctan,
-    "arccot": lambda a: (pi() / 2 - arctan(a)[0], ZERO), "sinh": sinh, "cosh": cosh,
-    "tanh": lambda a: div(sinh(a), cosh(a)),
-    "exp": exp, "ln": log, "log": lambda a: div(log(a), log((Decimal(10), ZERO))),
+    "arctan": arctan, "arccot": lambda a: (pi() / 2 - arctan(a)[0], ZERO), "sinh": sinh, "cosh": cosh,
+    "tanh": lambda a: div(sinh(a), cosh(a)), "exp": exp, "ln": log,
+    "log": lambda a: div(log(a), log((Decimal(10), ZERO))),
 }  # fmt: skip
 """Functions of one argument by name. ``log`` is to base 10, ``ln`` natural."""

@@ -32,11 +32,15 @@ def term(tokens: list[Token], raw: str) -> Answer | None:
     if not tokens:
         return None
     unit, tokens = _prefix_currency(tokens)
-    colons = [index for index, token, depth in depths(tokens) if depth == 0 and _is_ratio_sign(token, index)]
+    colons = [index for index, token in enumerate(tokens) if _is_ratio_sign(token, index)]
+    if colons:
+        colons = [index for index, token, depth in depths(tokens) if depth == 0 and index in colons]
     if colons:
         pieces = _pieces(tokens, colons)
         return Answer("ratio", raw, data=tuple(parse(piece) for piece in pieces))
-    at = next((index for index, token, depth in depths(tokens) if depth == 0 and _starts_unit(tokens, index)), None)
+    at = None
+    if any(token.type == "word" or (token.type == "op" and token.value in ("'", '"')) for token in tokens):
+        at = next((index for index, _, depth in depths(tokens) if depth == 0 and _starts_unit(tokens, index)), None)
     if at is None:
         return of_node(parse(tokens), raw, unit)
     if at == 0:

@@ -87,7 +87,7 @@ def _plain_number(text: str, match: re.Match[str]) -> Answer:
             return Answer("false", text)
         value = Fraction(int(top), int(bottom))
         return Answer("rational", text, num(-value if minus_frac else value))
-    value = Fraction(whole.replace(",", "") + (point or ""))
+    value = Fraction(whole.replace(",", "") + point) if point else Fraction(int(whole.replace(",", "")))
     kind = "decimal" if point else "integer"
     if below is not None:
         if int(below) == 0:

@@ -9,10 +9,12 @@ from lydite.verifiers.math.quantities import depths, term
 from lydite.verifiers.math.scalars import equal
 from lydite.verifiers.math.tokens import Token
 
-_RELATIONS = {"=": "=", "<": "<", ">": ">", "le": "<=", "ge": ">=", "<=": "<=", ">=": ">=", "ne": "!=", "!=": "!=",
-    "approx": "~",
-              "equiv": "==", "in": "in", "Rightarrow": "=>", "to": "=>", "=>": "=>", "->": "=>",
-              "Leftrightarrow": "=>", "cong": "~"}  # fmt: skip
+_SEPARATORS = frozenset([",", ";", "and", "or"])
+_RELATIONS = {
+    "=": "=", "<": "<", ">": ">", "le": "<=", "ge": ">=", "<=": "<=", ">=": ">=", "ne": "!=", "!=": "!=",
+    "approx": "~", "equiv": "==", "in": "in", "Rightarrow": "=>", "to": "=>", "=>": "=>", "->": "=>",
+    "Leftrightarrow": "=>", "cong": "~",
+}  # fmt: skip
 
 
 def _dress(tokens: list[Token]) -> list[Token]:
@@ -46,6 +48,8 @@ def structure(tokens: list[Token], raw: str) -> Answer | None:
     tokens = _dress(tokens)
     if not tokens:
         return None
+    if not any(token.value in _SEPARATORS for token in tokens if token.type in ("op", "word")):
+        return _set_builder(tokens, raw) or _segment(tokens, raw)
     segments: list[list[Token]] = [[]]
     joined = ""
     for _, token, depth in depths(tokens):
@@ -70,6 +74,8 @@ def structure(tokens: list[Token], raw: str) -> Answer | None:
 
 
 def _segment(tokens: list[Token], raw: str) -> Answer | None:
+    if not any(token.value in _RELATIONS for token in tokens if token.type in ("op", "cmd")):
+        return term(tokens, raw)
     parts: list[list[Token]] = [[]]
     operators: list[str] = []
     for _, token, depth in depths(tokens):

@@ -37,7 +37,6 @@ _SKIP = frozenset(
         " boldmath unboldmath middle"
     )
 )
-_SKIPPED_CHARS = frozenset(_split(", ; : ! > < /"))
 _TEXT = frozenset(
     _split("text textbf textit textrm textsf texttt textnormal textup mbox hbox emph fbox boxed framebox")
 )
@@ -50,16 +49,14 @@ _ROMAN = frozenset(
 _COLOURS = frozenset(["textcolor", "colorbox", "color"])
 _RENAME = {
     "leq": "le", "leqslant": "le", "geq": "ge", "geqslant": "ge", "neq": "ne", "lt": "<", "gt": ">",
-    "varnothing": "emptyset",
-    "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "dbinom": "binom", "tbinom": "binom", "ast": "*",
-    "cdots": "ldots",
-    "dots": "ldots", "dotsc": "ldots", "implies": "Rightarrow", "Longrightarrow": "Rightarrow", "rightarrow": "to",
-    "longrightarrow": "to", "iff": "Leftrightarrow", "lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "lbrace": "{",
-    "rbrace": "}", "lbrack": "[", "rbrack": "]", "land": "and", "wedge": "and", "lor": "or", "vee": "or",
-    "backslash": "setminus",
+    "varnothing": "emptyset", "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "dbinom": "binom",
+    "tbinom": "binom", "ast": "*", "cdots": "ldots", "dots": "ldots", "dotsc": "ldots", "implies": "Rightarrow",
+    "Longrightarrow": "Rightarrow", "rightarrow": "to", "longrightarrow": "to", "iff": "Leftrightarrow",
+    "lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "lbrace": "{", "rbrace": "}", "lbrack": "[",
+    "rbrack": "]", "land": "and", "wedge": "and", "lor": "or", "vee": "or", "backslash": "setminus",
     "degree": "circ", "colon": ":", "simeq": "approx", "sim": "approx", "N": "N", "varphi": "phi",
-    "varepsilon": "epsilon",
-    "textdegree": "circ", "dollar": "$", "textdollar": "$", "euro": "€", "pounds": "£", "vartheta": "theta",
+    "varepsilon": "epsilon", "textdegree": "circ", "dollar": "$", "textdollar": "$", "euro": "€", "pounds": "£",
+    "vartheta": "theta",
 }  # fmt: skip
 FUNCTIONS = frozenset(
     _split(
@@ -94,7 +91,7 @@ def number(text: str) -> Fraction:
     """Exact value of digits with an optional point. Refuses what is too long, before converting it."""
     if len(text) > MAX_DIGITS:
         raise TooBigError
-    return Fraction(text)
+    return Fraction(int(text)) if text.isdigit() else Fraction(text)
 
 
 def _repeating(text: str) -> Fraction:

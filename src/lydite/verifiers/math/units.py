@@ -23,7 +23,6 @@ NONE = Unit(())
 DEGREE = Unit((("angle", 1),))
 DOLLAR = Unit((("$", 1),))
 
-_F = Fraction
 _BASE: dict[str, tuple[str, int, Fraction]] = {}
 
 
@@ -32,15 +31,16 @@ def _define(dimension: str, exponent: int, **names: int | float | str | Fraction
         _BASE[written] = (dimension, exponent, Fraction(str(factor)))
 
 
-_define("m", 1, mm="0.001", millimeter="0.001", millimetre="0.001", cm="0.01", centimeter="0.01",
-    centimetre="0.01", dm="0.1", m=1, meter=1,
-        metre=1, km=1000, kilometer=1000, kilometre=1000, nm="1e-9", inch="0.0254", ft="0.3048", foot="0.3048",
-            feet="0.3048",
-        yd="0.9144", yard="0.9144", mi="1609.344", mile="1609.344")  # fmt: skip
+_define(
+    "m", 1, mm="0.001", millimeter="0.001", millimetre="0.001", cm="0.01", centimeter="0.01", centimetre="0.01",
+    dm="0.1", m=1, meter=1, metre=1, km=1000, kilometer=1000, kilometre=1000, nm="1e-9", inch="0.0254",
+    ft="0.3048", foot="0.3048", feet="0.3048", yd="0.9144", yard="0.9144", mi="1609.344", mile="1609.344",
+)  # fmt: skip
 _BASE["in"] = _BASE["inch"]
-_define("g", 1, mg="0.001", milligram="0.001",
-    g=1, gram=1, kg=1000, kilogram=1000, kilo=1000, tonne=10**6, lb="453.59237",
-        pound="453.59237", oz="28.349523125", ounce="28.349523125")  # fmt: skip
+_define(
+    "g", 1, mg="0.001", milligram="0.001", g=1, gram=1, kg=1000, kilogram=1000, kilo=1000, tonne=10**6,
+    lb="453.59237", pound="453.59237", oz="28.349523125", ounce="28.349523125",
+)  # fmt: skip
 _define(
     "s",
     1,
@@ -58,8 +58,10 @@ _define(
     week=604800,
 )
 _define("month", 1, month=1, year=12, yr=12, decade=120, century=1200)
-_define("m", 3, L="0.001", l="0.001", liter="0.001", litre="0.001", mL="0.000001", ml="0.000001", milliliter="0.000001",
-        millilitre="0.000001", cc="0.000001")  # fmt: skip
+_define(
+    "m", 3, L="0.001", l="0.001", liter="0.001", litre="0.001", mL="0.000001", ml="0.000001",
+    milliliter="0.000001", millilitre="0.000001", cc="0.000001",
+)  # fmt: skip
 _define("gallon", 1, gallon=1, gal=1, quart="0.25", qt="0.25", pint="0.125", pt="0.125", cup="0.0625")
 _define("$", 1, dollar=1, usd=1, buck=1, cent="0.01", penny="0.01", pennie="0.01", dime="0.1", nickel="0.05")
 _define("€", 1, euro=1, eur=1)
@@ -83,7 +85,6 @@ _COMPOUND = {
     "kmph": "km/h",
     "bpm": "beat/min",
     "rpm": "rev/min",
-    "hectare": "",
     "sqft": "ft^2",
 }
 _SYMBOLS = {

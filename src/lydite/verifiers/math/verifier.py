@@ -19,8 +19,8 @@ from typing import Any, Literal
 
 from lydite.errors import InputError
 from lydite.verdict import Verdict
-from lydite.verifiers.math.answer import SCALARS, Answer
-from lydite.verifiers.math.compare import Rules, compare
+from lydite.verifiers.math.answer import SCALARS, Answer, Rules
+from lydite.verifiers.math.compare import compare
 from lydite.verifiers.math.extract import Extraction, extract
 from lydite.verifiers.math.nodes import Node, TooBigError, contains, num
 from lydite.verifiers.math.reading import read
@@ -172,10 +172,16 @@ def _restated(answer: Answer, gold: Answer, submission: Submission) -> bool:
         return False
     if submission.prompt is not None and raw in _GONE.sub("", submission.prompt):
         return True
-    cue = _CUES.search(submission.text)
+    text = submission.text
+    return any(_asked(part, raw) for part in ((text,) if len(text) < 2000 else (text[:1500], text[-500:])))
+
+
+def _asked(text: str, raw: str) -> bool:
+    """Whether a text asks for the expression: it stands within 400 characters behind a word such as "find"."""
+    cue = _CUES.search(text)
     if cue is None:
         return False
-    head = submission.text[cue.start() : cue.start() + 400]
+    head = text[cue.start() : cue.start() + 400]
     box = head.find("\\boxed")
     return raw in _GONE.sub("", head[:box] if box >= 0 else head)
 

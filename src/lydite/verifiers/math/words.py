@@ -31,8 +31,7 @@ SCALES = {
 }
 _PARTS = {
     "half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
-    "eighth": 8, "ninth": 9,
-    "tenth": 10, "twelfth": 12, "hundredth": 100, "thousandth": 1000,
+    "eighth": 8, "ninth": 9, "tenth": 10, "twelfth": 12, "hundredth": 100, "thousandth": 1000,
 }  # fmt: skip
 MONTHS = {
     name: index + 1
@@ -44,24 +43,26 @@ MONTHS |= {name[:3]: index for name, index in MONTHS.items()} | {"sept": 9}
 _DAYS = {day[:3]: day for day in _split("monday tuesday wednesday thursday friday saturday sunday")}
 _DAYS |= {"tues": "tuesday", "wed": "wednesday", "thur": "thursday", "thurs": "thursday"}
 _SAME = (
-    ("no solution", "no solutions", "no real solution", "no real solutions", "there is no solution",
-    "there are no solutions",
-     "no such solution", "emptyset", "empty set", "the empty set"),
+    (
+        "no solution", "no solutions", "no real solution", "no real solutions", "there is no solution",
+        "there are no solutions", "no such solution", "emptyset", "empty set", "the empty set",
+    ),
     ("does not exist", "dne", "doesn't exist", "doesnt exist", "the limit does not exist", "limit does not exist"),
-    ("infinitely many", "infinitely many solutions", "infinite solutions", "infinite",
-    "infinite number of solutions", "infinitely"),
+    (
+        "infinitely many", "infinitely many solutions", "infinite solutions", "infinite",
+        "infinite number of solutions", "infinitely",
+    ),
     ("all real numbers", "all reals", "all real values", "every real number", "any real number", "all real x"),
-    ("undefined", "not defined"),
-    ("true", "yes true"), ("equal", "they are equal", "the same"),
-    ("infinity", "infty", "+infty", "+infinity", "positive infinity"), ("-infinity", "-infty", "negative infinity"),
+    ("undefined", "not defined"), ("equal", "they are equal", "the same"),
+    ("infinity", "infty", "+infty", "+infinity", "positive infinity"),
+    ("-infinity", "-infty", "negative infinity"),
 )  # fmt: skip
 _CANON = {phrase: group[0] for group in _SAME for phrase in group}
 NO_SOLUTION, ALL_REALS = "no solution", "all real numbers"
 
 
 def number_words(words: list[str]) -> Fraction | None:
-    """The value of a number in words: ``twenty-one``, ``a hundred and five``, ``two thirds``, ``one and a half``,
-    ``two dozen``."""
+    """The value of a number in words: ``a hundred and five``, ``two thirds``, ``one and a half``, ``two dozen``."""
     if not words or len(words) > 24:
         return None
     sign = 1
