@@ -30,7 +30,6 @@ MAY_IMPORT["training"] = EVERYTHING_BELOW
 MAY_IMPORT["server"] = {*EVERYTHING_BELOW, "training"}
 MAY_IMPORT["cli"] = {*EVERYTHING_BELOW, "training", "server"}
 
-# `verify` answers with the flags and the default reward of a line, so the verifiers' own command reads detectors in cli/.
 HEAVY = {"torch", "transformers", "trl", "peft", "datasets", "accelerate", "fastapi", "ray", "openai", "vllm", "gguf"}
 
 
@@ -83,5 +82,7 @@ def test_core_imports_nothing_heavy(module: str) -> None:
 
 def test_test_files_have_different_names() -> None:
     """Pytest imports test files of folders without __init__.py by their bare names."""
-    names = [path.name for path in Path(__file__).parent.rglob("test_*.py") if not (path.parent / "__init__.py").exists()]
+    names = [
+        path.name for path in Path(__file__).parent.rglob("test_*.py") if not (path.parent / "__init__.py").exists()
+    ]
     assert len(names) == len(set(names))

@@ -1,4 +1,4 @@
-"""A flag: a detector's suspicion about a rollout, with its evidence. It stands beside a verdict and never changes it."""
+"""A flag: a detector's suspicion about a rollout, with its evidence. Stands beside a verdict, never changes it."""
 
 from __future__ import annotations
 

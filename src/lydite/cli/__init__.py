@@ -86,6 +86,7 @@ def _help() -> str:
             "",
             *lines,
             "",
-            "lydite COMMAND --help says more. Exit codes: 0 done, 1 done and the answer is no, 2 unusable input, 3 interrupted.",
+            "lydite COMMAND --help says more.",
+            "Exit codes: 0 done, 1 done and the answer is no, 2 unusable input, 3 interrupted.",
         ]
     )

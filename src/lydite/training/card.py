@@ -32,7 +32,8 @@ def _card(recipe: Recipe, run: RunFolder, result: TrainResult) -> Iterator[str]:
         "---",
     )
     yield from ("", f"# {recipe.name}", "")
-    yield f"Trained from `{portable(recipe.policy)}` with verifiable rewards, seed {recipe.seed}, by Lydite {__version__}."
+    yield f"Trained from `{portable(recipe.policy)}` with verifiable rewards, seed {recipe.seed}."
+    yield f"Made by Lydite {__version__}."
     if recipe.control != "none":
         yield f"\n**This is a control run**: training saw the reward `{recipe.control}` instead of the true one."
     yield from ("", "## Results on held-out tasks", "")
@@ -56,7 +57,7 @@ def _card(recipe: Recipe, run: RunFolder, result: TrainResult) -> Iterator[str]:
 
 
 def _shown(recipe: Recipe) -> str:
-    """What the recipe says beyond the defaults. Cards travel, so folders of this machine are cut down to their names."""
+    """What the recipe says beyond the defaults. Cards travel, so folders are cut down to their names."""
     values = recipe.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return yaml.safe_dump(_portable(values), sort_keys=False, allow_unicode=True, width=120)
 
