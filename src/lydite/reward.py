@@ -2,7 +2,8 @@
 
 Why a wrong answer costs 0.1 and not 1.0: with penalty c an attempt at success rate p pays off when p - c(1 - p) > 0,
 that is p > c / (1 + c): 9 % at c = 0.1, 50 % at c = 1. An early policy sits below 50 % nearly everywhere, so at c = 1
-it learns to refuse, hedge or shorten. At c = 0 a wrong answer costs as much as none and nothing pushes against guessing.
+it learns to refuse, hedge or shorten. At c = 0 a wrong answer costs as much as none and nothing pushes against
+guessing.
 
 The arithmetic is about rewards as they are: with partial scores, a format term, or advantages that are not divided by
 the group's standard deviation (Dr. GRPO). Where they are divided, a group of right and wrong answers alone has the same
