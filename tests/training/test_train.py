@@ -45,6 +45,7 @@ def test_grpo_end_to_end(document: dict[str, Any], tiny: Path, tmp_path: Path) -
     assert result.after.policies != result.before.policies
     assert result.groups.total == 8
     assert (run / "report.md").is_file()
+    assert "not complete" not in (run / "report.md").read_text()
     card = (run / "adapter" / "README.md").read_text()
     assert "pass@2" in card
     assert "math@" in card

@@ -86,9 +86,10 @@ def _results(result: TrainResult) -> Iterator[str]:
     yield "|---|---|---|"
     for entry in result.before.pass_at:
         yield f"| pass@{entry.k} | {_rate(result.before, entry.k)} | {_rate(result.after, entry.k)} |"
-    for name in ("attempts", "truncation_rate", "flagged_rate"):
+    yield f"| attempts | {result.before.attempts} | {result.after.attempts} |"
+    for name in ("truncation_rate", "flagged_rate"):
         values = (getattr(side, name) for side in (result.before, result.after))
-        yield f"| {name.replace('_', ' ')} | " + " | ".join(f"{value:.3g}" for value in values) + " |"
+        yield f"| {name.replace('_', ' ')} | " + " | ".join(f"{value:.1%}" for value in values) + " |"
     yield f"| invalid attempts | {result.before.outcomes['invalid']} | {result.after.outcomes['invalid']} |"
     yield ""
     paired = result.paired

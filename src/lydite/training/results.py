@@ -1,4 +1,4 @@
-"""What came of a run: the numbers before and after, and the files that say so."""
+"""What came of a run: the numbers before and after, and the card that says so."""
 
 from __future__ import annotations
 
@@ -66,13 +66,11 @@ def results(recipe: Recipe, run: RunFolder) -> TrainResult:
     )
 
 
-def write_results(recipe: Recipe, run: RunFolder, result: TrainResult) -> None:
-    """The model card and the report."""
-    from lydite.evaluation.report import write_report
+def write_card(recipe: Recipe, run: RunFolder, result: TrainResult) -> None:
+    """The model card beside the weights, and the short result in ``run.json``."""
     from lydite.training.card import model_card
 
     run.note(result=_short(result))
-    write_report(run)
     card = model_card(recipe, run, result)
     for name in ("adapter", "model"):
         if (run.path / name).is_dir():

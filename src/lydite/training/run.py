@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lydite.errors import InputError, InterruptedRunError, StorageError
+from lydite.evaluation import write_report
 from lydite.ledger import RunFolder, State
 from lydite.task import Task
 from lydite.training.data import load_sides
 from lydite.training.progress import Report, silent
 from lydite.training.recipe import Recipe
 from lydite.training.recipe_io import dump_recipe
-from lydite.training.results import TrainResult, results, write_results
+from lydite.training.results import TrainResult, results, write_card
 from lydite.training.trl.quiet import hush, require
 
 if TYPE_CHECKING:
@@ -73,8 +74,9 @@ def train(recipe: Recipe, out: str | Path, *, resume: bool = False, progress: Re
         finally:
             run.note(seconds=round(earlier + time.monotonic() - started, 3))
         result = results(recipe, run)
-        write_results(recipe, run, result)
+        write_card(recipe, run, result)
         run.finish("complete")
+        write_report(run)  # last, as it tells the state of the run; `lydite report` makes it again at any time
         return result
 
 
