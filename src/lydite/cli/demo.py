@@ -67,6 +67,13 @@ def _say(result: TrainResult, control: str) -> None:
         f" (95 % interval {100 * paired.low:+.1f} to {100 * paired.high:+.1f})"
         + ("." if control == "none" else f", under the control '{control}'.")
     )
+    most = max(entry.k for entry in result.before.pass_at)
+    rises = [result.after.at(k).as_wrong.value - result.before.at(k).as_wrong.value for k in (1, most)]
+    if paired.low > 0 and rises[1] < rises[0] / 2:
+        err.print(
+            f"pass@{most} rose by {100 * rises[1]:.1f} points only: the policy finds more often what it could find"
+            " already; little of this is new ability."
+        )
     groups = Table(title="Groups sampled for learning", title_justify="left")
     counts = result.groups
     for name in ("mixed", "all_correct", "all_wrong", "invalid"):
