@@ -50,12 +50,15 @@ def _run(argv: list[str]) -> int:
 def _call(name: str, rest: list[str]) -> int:
     import typer
 
-    from lydite.errors import LyditeError
+    from lydite.errors import InterruptedRunError, LyditeError
 
     module = importlib.import_module(f"lydite.cli.{name}")
     command = typer.main.get_command(module.app)
     try:
         result = command.main(args=rest, prog_name=f"lydite {name}", standalone_mode=False)
+    except InterruptedRunError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
     except LyditeError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import Any
 
@@ -10,6 +11,11 @@ from rich.console import Console
 from lydite.codec import canonical
 
 err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def program() -> str:
+    """How this command was called, for messages that name the next one: ``lydite`` where that is on the path."""
+    return "lydite" if shutil.which("lydite") or not sys.argv[0].endswith("lydite") else sys.argv[0]
 
 
 def print_json(value: Any) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lydite.cli.console import err, print_json
+from lydite.cli.console import err, print_json, program
 
 if TYPE_CHECKING:
     from lydite.evaluation import Summary
@@ -25,7 +25,7 @@ def demo(
 ) -> None:
     """Measure the built-in policy, sample groups, judge them, train with GRPO and LoRA, measure again.
 
-    About three minutes on 2 CPU cores. Ctrl-C leaves a run that the same command goes on with.
+    Three to five minutes on 2 CPU cores. Ctrl-C leaves a run that the same command goes on with.
     """
     from lydite.cli.training_bar import training_bar
     from lydite.errors import InterruptedRunError
@@ -38,8 +38,10 @@ def demo(
     try:
         with training_bar(recipe) as report:
             result = carry_out(recipe, out, progress=report)
-    except InterruptedRunError as error:
-        raise InterruptedRunError(f"{error}; go on with: lydite train {out} --resume") from None
+    except InterruptedRunError:
+        raise InterruptedRunError(
+            f"stopped; what was done is safe. Go on with: {program()} train {out} --resume"
+        ) from None
     if as_json:
         print_json(demo_document(result))
     else:
@@ -87,7 +89,7 @@ def _say(result: TrainResult, control: str) -> None:
     err.print(f"Ledger head {result.head}")
     err.print(
         f"Files in {result.run}: report.md, rollouts.jsonl, ledger.jsonl, preferences.jsonl, adapter/\n"
-        f"Next: lydite ledger verify {result.run} · lydite show {result.run} · lydite ledger replay {result.run}"
+        f"Next: {program()} ledger verify {result.run}, then show, ledger replay or report on the same folder"
     )
 
 

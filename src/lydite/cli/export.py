@@ -78,6 +78,10 @@ def _export(
     said = ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in numbers.items())
     err.print(f"{written} rows in {out}", markup=False)
     err.print(said, markup=False)
+    if numbers.get("barred"):
+        err.print(
+            "barred: right, but with a flag that keeps it out (thresholds are the task's: metadata.flags)", markup=False
+        )
     if not counts.groups:
         where = f"in phase {phase!r}" if phase else "outside the phases before and after (name one with --phase)"
         err.print(f"the run has no attempts {where}", markup=False)

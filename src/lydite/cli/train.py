@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lydite.cli.console import err, print_json
+from lydite.cli.console import err, print_json, program
 
 if TYPE_CHECKING:
     from lydite.training import TrainResult
@@ -30,14 +30,16 @@ def train(
     from lydite.training import train as carry_out
     from lydite.training.trl.quiet import require
 
-    require()
     plan = load_recipe(recipe, overrides or ())
+    require()
     folder = out or (recipe if recipe.is_dir() else Path("runs") / plan.name)
     try:
         with training_bar(plan) as report:
             result = carry_out(plan, folder, resume=resume, progress=report)
-    except InterruptedRunError as error:
-        raise InterruptedRunError(f"{error}; go on with: lydite train {folder} --resume") from None
+    except InterruptedRunError:
+        raise InterruptedRunError(
+            f"stopped; what was done is safe. Go on with: {program()} train {folder} --resume"
+        ) from None
     if as_json:
         print_json(result)
     else:

@@ -1,4 +1,4 @@
-"""The progress bar of a training run, on standard error. The demo shows the same one."""
+"""The progress of a training run, on standard error: a bar on a terminal, else a line now and then. Also the demo's."""
 
 from __future__ import annotations
 
@@ -18,9 +18,16 @@ if TYPE_CHECKING:
     from lydite.training.progress import Report as Reporter
 
 
+_LINES = 10
+"""Lines per part where there is no terminal."""
+
+
 @contextmanager
 def training_bar(recipe: Recipe) -> Iterator[Reporter]:
     """One line per part of the run; gives the function to report to."""
+    if not err.is_terminal:
+        yield _plain()
+        return
     columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, TextColumn("{task.fields[note]}"), console=err) as bar:
         lines: dict[str, TaskID] = {}
@@ -31,6 +38,18 @@ def training_bar(recipe: Recipe) -> Iterator[Reporter]:
             bar.update(lines[progress.part], completed=progress.done, total=progress.total, note=_note(progress))
 
         yield report
+
+
+def _plain() -> Reporter:
+    told: dict[str, int] = {}
+
+    def report(progress: Report) -> None:
+        tenth = _LINES * progress.done // max(1, progress.total)
+        if tenth > told.get(progress.part, 0):
+            told[progress.part] = tenth
+            err.print(f"{progress.part:<10} {progress.done}/{progress.total}  {_note(progress)}".rstrip(), markup=False)
+
+    return report
 
 
 def _note(progress: Report) -> str:

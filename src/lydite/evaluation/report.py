@@ -115,7 +115,8 @@ def _rates(measured: Mapping[str, Summary]) -> str:
         "## Success\n\n"
         + table(head, rows)
         + "\nUnbiased pass@k per task, mean over tasks, 95 % intervals over tasks: Wilson where every task gives 0 or 1"
-        f", else bootstrap ({draws:,} draws, seed 0). Tasks left aside have fewer than k valid attempts.\n"
+        f" or all give the same, else bootstrap ({draws:,} draws, seed 0)."
+        " Tasks left aside have fewer than k valid attempts.\n"
     )
 
 

@@ -271,6 +271,16 @@ class Recipe(_Model):
                 )
         return self
 
+    @model_validator(mode="after")
+    def _pairs_exist(self) -> Recipe:
+        for index, stage in enumerate(self.stages):
+            before = self.stages[:index]
+            if isinstance(stage, DpoStage) and not stage.pairs and not any(item.kind == "sample" for item in before):
+                raise ValueError(
+                    f"stages.{index} (dpo) has no pairs to learn from: put a `sample` stage before it, or give `pairs`"
+                )
+        return self
+
     @property
     def settings(self) -> dict[str, Any]:
         """The recipe as plain values: what a run folder keeps, and compares before it resumes."""
