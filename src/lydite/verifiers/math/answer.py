@@ -23,7 +23,8 @@ class Answer(NamedTuple):
         raw: its text without white space and dressing, for identity.
         node: its tree, for kinds that have one.
         unit: its unit; ``None`` when none was stated.
-        items: parts of a list; the right side of an assignment; the text behind a choice's letter.
+        items: parts of a list; the right side of an assignment; the text behind a choice's letter; for a number that
+            ends a chain (2500 g = 2.5 kg), the sides in other units.
         label: what an assignment assigns to: a Node, or words.
         data: (operators, operands) of a relation; how a list is joined; what a time, date, ratio, choice or text holds.
         hedged: says more than one thing.

@@ -15,7 +15,7 @@ _RADIAN = Unit((("radian", 1),))
 
 def scalars_agree(a: Answer, g: Answer, rules: Rules) -> bool:
     """Numbers, percentages and quantities of the same value."""
-    a, g = (a, _measured(g)) if not _free(a) else (_measured(a), g) if not _free(g) else (a, g)
+    a, g = (a, measured(g)) if not _free(a) else (measured(a), g) if not _free(g) else (a, g)
     x, y = a.node, g.node
     assert x is not None
     assert y is not None
@@ -41,7 +41,7 @@ def _free(answer: Answer) -> bool:
     return answer.node is not None and bool(symbols(answer.node))
 
 
-def _measured(answer: Answer) -> Answer:
+def measured(answer: Answer) -> Answer:
     """``5 m`` as a quantity, where what it stands against has no symbols: the letter is a unit."""
     if answer.node is None or answer.unit is not None or not symbols(answer.node) <= _SHORT_UNITS or not _free(answer):
         return answer
@@ -63,7 +63,7 @@ def _measured(answer: Answer) -> Answer:
 def _amount(node: Node, sign: int, powers: dict[str, int]) -> Fraction | None:
     """The number in a product of one number and powers of letters; gathers the powers."""
     if node.op == "num":
-        return Fraction(node.args[0]) if sign > 0 else None
+        return Fraction(node.args[0]) if sign > 0 else 1 / Fraction(node.args[0]) if node.args[0] else None
     if node.op == "sym":
         powers[node.args[0]] = powers.get(node.args[0], 0) + sign
         return Fraction(1)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from lydite.verifiers.math.answer import Answer
-from lydite.verifiers.math.nodes import Node, symbols
+from fractions import Fraction
+from itertools import pairwise
+
+from lydite.verifiers.math.answer import SCALARS, Answer, Rules
+from lydite.verifiers.math.measures import measured, scalars_agree
+from lydite.verifiers.math.nodes import Node, NotMathError, symbols
 from lydite.verifiers.math.parse import parse
 from lydite.verifiers.math.quantities import depths, term
 from lydite.verifiers.math.scalars import equal
@@ -104,6 +108,8 @@ def _segment(tokens: list[Token], raw: str) -> Answer | None:
 def _label(tokens: list[Token]) -> Node | str | None:
     """What may stand left of a value: a symbol, a point of symbols, f(x), or words."""
     if any(token.type == "word" for token in tokens):
+        if _is_value(tokens):
+            return None  # "3 kg" is no name
         return " ".join(str(token.value[1] if token.type == "num" else token.value) for token in tokens).casefold()
     node = parse(tokens)
     if node.op == "sym":
@@ -131,21 +137,81 @@ def _equation(parts: list[list[Token]], operators: list[str], raw: str) -> Answe
         return Answer("assign", raw, values[0].node, values[0].unit, (values[0],), label, "=")
     if len(operators) == len(values) and label is not None:
         operators = operators[1:]
+    sides = parts[-len(values) :]
+    exact = _chain(values, operators, [_is_worked(side) for side in sides], raw)
+    if exact is None:
+        free = any(symbols(value.node) for value in values)
+        if label is None and len(values) == 2 and free and values[0].node is not None and values[1].node is not None:
+            return Answer("equation", raw, Node("add", (values[0].node, Node("neg", (values[1].node,)))))
+        return Answer("false", raw)
+    if label is None or exact.kind == "false":
+        return exact._replace(raw=raw)
+    return Answer("assign", raw, exact.node, exact.unit, (exact,), label, "=")
+
+
+def _chain(values: list[Answer], operators: list[str], worked: list[bool], raw: str) -> Answer | None:
+    """The last of values that are all the same; ``None`` where they are not, or where symbols keep it open.
+
+    A side in another unit (2500 g = 2.5 kg) is kept in ``items``: the chain says both.
+    """
+    plain = [measured(value) for value in values]
+    if (
+        any(value.unit is not None or value.kind == "percent" for value in plain)
+        and all(value.kind in SCALARS and value.node is not None and not symbols(value.node) for value in plain)
+        and (any(value.unit is not None for value in values) or _links(plain, operators, worked) is not None)
+    ):
+        last = _links(plain, operators, worked)
+        if last is None:
+            return Answer("false", raw)
+        others = tuple(
+            value for value, work in zip(plain, worked, strict=True) if value.unit != plain[last].unit and not work
+        )
+        return plain[last]._replace(items=others)
     exact = values[0]
     for operator, before, value in zip(operators, values, values[1:], strict=False):
         if operator == "~":
             continue
-        if before.node is None or value.node is None:
-            return Answer("false", raw)
-        if not equal(before.node, value.node):
-            free = symbols(before.node) | symbols(value.node)
-            if label is None and len(values) == 2 and free:
-                return Answer("equation", raw, Node("add", (before.node, Node("neg", (value.node,)))))
-            return Answer("false", raw)
+        if before.node is None or value.node is None or not equal(before.node, value.node):
+            return None
         exact = value
-    if label is None:
-        return exact._replace(raw=raw)
-    return Answer("assign", raw, exact.node, exact.unit, (exact,), label, "=")
+    return exact
+
+
+def _links(plain: list[Answer], operators: list[str], worked: list[bool]) -> int | None:
+    """Which value a chain of values with units ends in; ``None`` where two neighbours differ."""
+    last = 0
+    for index, operator in enumerate(operators):
+        before, value = plain[index], plain[index + 1]
+        same = scalars_agree(before, value, _EXACT) or (worked[index] and scalars_agree(before, value, _BARE))
+        if same:
+            last = index + 1
+        elif operator != "~" or not scalars_agree(before, value, _ROUGH):
+            return None
+    return last
+
+
+_EXACT = Rules()
+_BARE = Rules(units="ignore")  # 2500 g / 1000 = 2.5 kg: the working is right, its unit is loose
+_ROUGH = Rules(tolerance=Fraction(1, 4))
+
+
+def _is_value(tokens: list[Token]) -> bool:
+    """Whether words among tokens are only the unit of a number."""
+    try:
+        value = term(tokens, "")
+    except NotMathError:
+        return False
+    return value is not None and value.kind in SCALARS and value.node is not None and not symbols(value.node)
+
+
+def _is_worked(tokens: list[Token]) -> bool:
+    """Whether a side goes on to reckon behind a unit: 2500 g / 1000."""
+    unit = False
+    for token, following in pairwise(tokens):
+        unit = unit or token.type in ("word", "sym")
+        if unit and token.value in ("+", "-", "*", "/", "times", "cdot", "div") and following.type == "num":
+            return True
+    return False
 
 
 def _set_builder(tokens: list[Token], raw: str) -> Answer | None:
