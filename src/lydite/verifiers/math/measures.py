@@ -7,7 +7,7 @@ from fractions import Fraction
 from lydite.verifiers.math.answer import Answer, Rules
 from lydite.verifiers.math.nodes import Node, num, symbols
 from lydite.verifiers.math.scalars import equal
-from lydite.verifiers.math.units import DEGREE, Unit, agree, parse_unit
+from lydite.verifiers.math.units import DEGREE, TEMPERATURE, Unit, agree, parse_unit
 
 _SHORT_UNITS = frozenset(["m", "s", "g", "h", "L", "l", "N", "J", "W", "V", "A"])
 _RADIAN = Unit((("radian", 1),))
@@ -80,12 +80,22 @@ def _amount(node: Node, sign: int, powers: dict[str, int]) -> Fraction | None:
     return None
 
 
+def _on_scale(node: Node, unit: Unit) -> Node:
+    """A temperature in degrees Celsius."""
+    if unit.factor == 1 and not unit.zero:
+        return node
+    return Node("add", (Node("mul", (node, num(unit.factor))), num(unit.zero)))
+
+
 def _quantities(x: Node, unit_x: Unit | None, y: Node, unit_y: Unit | None, rules: Rules) -> bool:
     if DEGREE in (unit_x, unit_y) and unit_x != unit_y:
         degrees, other, other_unit = (x, y, unit_y) if unit_x == DEGREE else (y, x, unit_x)
-        if other_unit is None and equal(degrees, other, rules.tolerance):
+        if (other_unit is None or other_unit.dims == TEMPERATURE) and equal(degrees, other, rules.tolerance):
             return True
         return other_unit in (None, _RADIAN) and equal(Node("degree", (degrees,)), other, rules.tolerance)
+    if unit_x is not None and unit_y is not None and unit_x.dims == unit_y.dims == TEMPERATURE:
+        x, y = _on_scale(x, unit_x), _on_scale(y, unit_y)
+        return equal(x, y, rules.tolerance)
     factor = agree(unit_x, unit_y)
     if factor is None:
         return False

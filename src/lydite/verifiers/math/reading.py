@@ -12,7 +12,7 @@ from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, num
 from lydite.verifiers.math.normalise import normalise, trim
 from lydite.verifiers.math.structure import structure
 from lydite.verifiers.math.tokens import tokenize
-from lydite.verifiers.math.units import Unit, currency, parse_unit
+from lydite.verifiers.math.units import Unit, currency, name_temperatures, parse_unit
 
 MAX_CHARS = 4000
 
@@ -59,7 +59,7 @@ def _parsed(text: str, thousands: bool) -> Answer:
         fast = _FAST.fullmatch(text)
         if fast is not None:
             return _plain_number(text, fast)
-    clean = trim(normalise(text))
+    clean = trim(name_temperatures(normalise(text)))
     if thousands:
         fast = _FAST.fullmatch(clean)
         if fast is not None:

@@ -12,6 +12,7 @@ from lydite.verifiers.math.parse import parse
 from lydite.verifiers.math.quantities import depths, term
 from lydite.verifiers.math.scalars import equal
 from lydite.verifiers.math.tokens import Token
+from lydite.verifiers.math.units import CURRENCIES
 
 _SEPARATORS = frozenset([",", ";", "and", "or"])
 _RELATIONS = {
@@ -107,9 +108,10 @@ def _segment(tokens: list[Token], raw: str) -> Answer | None:
 
 def _label(tokens: list[Token]) -> Node | str | None:
     """What may stand left of a value: a symbol, a point of symbols, f(x), or words."""
+    currency = any(token.type == "op" and token.value in CURRENCIES for token in tokens)
+    if (currency or any(token.type == "word" for token in tokens)) and _is_value(tokens):
+        return None  # "3 kg" is no name
     if any(token.type == "word" for token in tokens):
-        if _is_value(tokens):
-            return None  # "3 kg" is no name
         return " ".join(str(token.value[1] if token.type == "num" else token.value) for token in tokens).casefold()
     node = parse(tokens)
     if node.op == "sym":

@@ -13,15 +13,18 @@ class Unit(NamedTuple):
     Attributes:
         dims: sorted (dimension, exponent) pairs; what is counted has the dimension ``of:word``.
         factor: size in the dimension's base unit.
+        zero: where the scale starts, in the base unit; other than 0 for temperatures alone.
     """
 
     dims: tuple[tuple[str, int], ...]
     factor: Fraction = Fraction(1)
+    zero: Fraction = Fraction(0)
 
 
 NONE = Unit(())
 DEGREE = Unit((("angle", 1),))
 DOLLAR = Unit((("$", 1),))
+TEMPERATURE = (("temperature", 1),)
 
 _BASE: dict[str, tuple[str, int, Fraction]] = {}
 
@@ -78,6 +81,19 @@ _define("V", 1, V=1, volt=1)
 _define("A", 1, A=1, amp=1, ampere=1)
 _define("Hz", 1, Hz=1, hertz=1, kHz=1000)
 _define("Pa", 1, Pa=1, kPa=1000, pascal=1)
+_define("temperature", 1, celsius=1, centigrade=1, fahrenheit="5/9", kelvin=1)
+_ZEROS = {
+    "celsius": Fraction(0),
+    "centigrade": Fraction(0),
+    "fahrenheit": Fraction(-160, 9),
+    "kelvin": Fraction(-27315, 100),
+}
+_DEGREES = re.compile(
+    r"(?:\{\}\s?)?(?:\^\s?)?(?:°|\\(?:circ|degree|textdegree)(?![A-Za-z])|\{\s?(?:°|\\circ)\s?\}|\bdeg(?:rees?)?(?![A-Za-z]))"
+    r"[\s~]{0,3}(?:\\[,;! ]\s?)?(?:\\(?:text|mathrm|textrm|mbox|rm)\s?)?"
+    r"(?:\{\s{0,3}([A-Za-z]{1,10})\s{0,3}\}|([A-Za-z]{1,10}))(?![A-Za-z])"
+)
+_SCALES = {"c": "celsius", "f": "fahrenheit"}
 _COMPOUND = {
     "mph": "mi/h",
     "kph": "km/h",
@@ -120,6 +136,17 @@ def _lookup(word: str) -> tuple[str, int, Fraction] | None:
     return None
 
 
+def name_temperatures(text: str) -> str:
+    r"""A text with ``°C``, ``^\circ\text{F}``, ``degrees C`` and the like written out: celsius, fahrenheit."""
+    return _DEGREES.sub(_named, text) if "°" in text or "\\" in text or "deg" in text else text
+
+
+def _named(match: re.Match[str]) -> str:
+    word = match.group(1) or match.group(2)
+    name = _SCALES[word.lower()] if word in ("C", "F") else word.lower()
+    return f" {name} " if name in _ZEROS else match.group()
+
+
 def parse_unit(text: str) -> Unit | None:
     """The unit that a text such as ``km/h``, ``square cm``, ``m/s^2``, ``miles per hour`` or ``red apples`` names.
 
@@ -129,6 +156,7 @@ def parse_unit(text: str) -> Unit | None:
         return None
     if not text:
         return NONE
+    text = name_temperatures(text)
     dims: dict[str, int] = {}
     factor = Fraction(1)
     sign, boost = 1, 1
@@ -186,7 +214,13 @@ def parse_unit(text: str) -> Unit | None:
         last, boost = (name, exponent, size, sign), 1
     if nouns:
         dims["of:" + " ".join(nouns)] = 1
-    return Unit(tuple(sorted((name, exponent) for name, exponent in dims.items() if exponent)), factor)
+    pairs = tuple(sorted((name, exponent) for name, exponent in dims.items() if exponent))
+    # Per degree, and a degree per hour, are differences: these have no zero.
+    return Unit(
+        pairs,
+        factor,
+        _ZEROS.get(singular(text.strip(" .").lower()), Fraction(0)) if pairs == TEMPERATURE else Fraction(0),
+    )
 
 
 def agree(a: Unit | None, b: Unit | None) -> Fraction | None:

@@ -8,7 +8,7 @@ in.
 Reasons: ``correct``, ``incorrect``, ``ambiguous`` (boxes that disagree, hedges, answers taken back),
 ``restated_question`` (the question, or arithmetic left undone, in place of its value), ``resource`` (too large to be
 an answer): all scored 0; ``no_answer``, ``refused``, ``unparseable_answer``: nothing to grade; ``unparseable_gold``:
-invalid, the task is at fault.
+invalid, the task is at fault (an empty gold, or TeX that was cut off; any other words are a text to match).
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from typing import Any, Literal
 from lydite.errors import InputError
 from lydite.verdict import Verdict
 from lydite.verifiers.math.answer import SCALARS, Answer, Rules
+from lydite.verifiers.math.claims import last_formula
 from lydite.verifiers.math.compare import compare
 from lydite.verifiers.math.extract import Extraction, extract
 from lydite.verifiers.math.nodes import Node, TooBigError, contains, num
 from lydite.verifiers.math.reading import read
+from lydite.verifiers.math.wellformed import is_broken
 from lydite.verifiers.math.units import parse_unit
 from lydite.verifiers.protocol import Check, Submission
 from lydite.verifiers.text import is_refusal
@@ -61,15 +63,18 @@ class MathVerifier:
         if policy not in ("strict", "lenient"):
             raise InputError(f"unknown {policy!r}", field="extraction", remedy="strict or lenient")
         rules, unit = _rules(config)
-        gold = read(_gold_text(str(given)))
+        stated = _gold_text(str(given))
+        gold = read(stated)
         if unit is not None and gold.unit is None and gold.kind in SCALARS:
             gold = gold._replace(unit=unit, kind="quantity")
-        unusable = gold.kind in ("none", "false", "big")
+        unusable = gold.kind in ("none", "false", "big") or is_broken(stated)
 
         def check(submission: Submission) -> Verdict:
             if unusable:
                 return Verdict.invalid("unparseable_gold", _ID, detail=f"the gold is no answer: {str(given)[:80]!r}")
             found = extract(submission.text, policy)
+            if found.place == "line" and gold.kind in SCALARS:
+                found = _one_value(found)
             if not found.answers:
                 return Verdict.unparseable("refused" if found.refused else "no_answer", _ID)
             return _judge(found, gold, rules, submission)
@@ -103,6 +108,16 @@ def _gold_text(text: str) -> str:
         if found.relation == "one" and found.answers:
             return found.answers[0]
     return text
+
+
+def _one_value(found: Extraction) -> Extraction:
+    """A last line that turns out to be a sentence: its last formula or number, as of any longer text."""
+    line = found.answers[-1]
+    answer = read(line)
+    if answer.kind != "text" or answer.hedged or "?" in line or not any(char.isdigit() for char in line):
+        return found
+    number = last_formula(line)
+    return found._replace(answers=(number,), place="last") if number else found
 
 
 def _judge(found: Extraction, gold: Answer, rules: Rules, submission: Submission) -> Verdict:
