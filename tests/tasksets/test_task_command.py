@@ -89,3 +89,44 @@ def test_split_never_overwrites_its_input_and_leaves_no_empty_side(tmp_path: Pat
     assert (result.returncode, "eval side" in result.stderr) == (2, True)
     assert file.read_bytes() == before
     assert not (tmp_path / "d").exists()
+
+
+def task(kind: str, config: dict[str, object], **more: object) -> dict[str, object]:
+    return {"checker": {"type": kind, "config": config}, **more}
+
+
+def test_lint_compiles_checkers_and_judges_solutions(tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text("def same(submission, config):\n    return submission.text == config['text']\n")
+    (tmp_path / "bad.py").write_text("raise RuntimeError('no')\n")
+    negative = {"type": "math", "config": {"answer": "1", "tolerance": -1}}
+    expected: list[tuple[dict[str, object], list[tuple[str, str]]]] = [
+        (task("math", {"answer": "1"}, solution="so \\boxed{1}"), []),
+        (task("math", {"answer": "1"}, solution="so \\boxed{2}"), [("solution", "solution")]),
+        (task("math", {"answer": "1"}, solution="so \\boxed{2}", env="workspace"), []),
+        (task("exact", {"answer": "a", "normalise": ["lower"]}), [("checker", "checker.config.normalise")]),
+        (task("choice", {"answer": "D", "choices": ["x", "y"]}), [("checker", "checker.config.answer")]),
+        (task("math", {"answer": "1", "tolerance": -1}), [("checker", "checker.config.tolerance")]),
+        (task("math", {"answer": "1", "tolerence": 0.1}), [("checker", "checker.config.tolerence")]),
+        (task("math", {"answer": "{{{"}), [("checker", "checker.config.answer")]),
+        (task("code", {"tests": ["assert f()"]}, solution="x"), [("no_verifier", "checker.type")]),
+        (task("pytest", {"test_paths": ["t"]}), [("no_verifier", "checker.type")]),
+        (task(f"{own}:same", {"text": "hi"}, solution="hi"), []),
+        (task(f"{own}:same", {"text": "hi"}, solution="ho"), [("solution", "solution")]),
+        (task(f"{own}:other", {}), [("checker", "checker.type")]),
+        (task(f"{tmp_path}/bad.py:x", {}), [("checker", "checker.type")]),
+        (
+            task("all_of", {"checkers": {"x": negative}}),
+            [("checker", "checker.config.checkers.x.config.tolerance"), ("no_verifier", "checker.type")],
+        ),
+        (
+            task("math", {"answer": "1"}, metadata={"flags": {"no_visible_work": {"min_wrds": 1}}}),
+            [("flags", "metadata.flags.no_visible_work.min_wrds")],
+        ),
+    ]
+    documents = [{"id": f"t{i}", "prompt": f"ask q{i}", **given} for i, (given, _) in enumerate(expected)]
+    path = write(tmp_path / "t.jsonl", *documents)
+    result = run("lint", path, "--json")
+    assert result.returncode == 1, result.stderr
+    found = [(item["line"], item["rule"], item["field"]) for item in json.loads(result.stdout)["findings"]]
+    assert found == [(line, *pair) for line, (_, pairs) in enumerate(expected, 1) for pair in pairs]

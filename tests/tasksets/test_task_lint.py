@@ -118,3 +118,43 @@ def test_files_are_linted_past_what_is_malformed(tmp_path: Path) -> None:
 def test_the_published_sets(shared: Path) -> None:
     found: list[Finding] = lint_files([shared / "data" / "gsm8k_test.jsonl", shared / "data" / "HumanEval.jsonl.gz"])
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind", "config"),
+    [
+        ("Is 7 prime? Answer yes or no.", "exact", {"answer": "yes"}),
+        ("Is 7 prime? Answer: Yes/No", "exact", {"answer": "Yes"}),
+        ("Say true or false: 1 < 2.", "exact", {"answer": ["true", "True"]}),
+        ("Put the letter alone: \\boxed{A}", "math", {"answer": "A"}),
+        ("Answer red, green or blue.", "exact", {"answer": "red"}),
+        ("Answer red, green, or 'blue'.", "exact", {"answer": "blue"}),
+        ("Cities: Paris; London", "exact", {"answer": "paris", "choices": ["Paris", "London"]}),
+        ("Cities: Paris; London", "exact", {"answer": "Paris", "choices": {"a": "Paris", "b": "London"}}),
+    ],
+)
+def test_a_gold_that_is_one_of_the_choices_offered(prompt: str, kind: str, config: dict[str, Any]) -> None:
+    assert rules(task(prompt, kind, config=config)) == []
+
+
+@pytest.mark.parametrize(("prompt", "gold"), [("Say yes.", "yes"), ("It is Paris. Where?", ["Rome", "Paris"])])
+def test_a_gold_that_is_offered_alone_is_told(prompt: str, gold: Any) -> None:
+    assert rules(task(prompt, "exact", config={"answer": gold})) == ["gold_in_prompt"]
+
+
+def test_findings_about_pairs_say_what_to_do() -> None:
+    story = "Anna has many red apples in a basket and gives some of them to her brother before they walk home"
+    found = lint_tasks([task(story, name="a"), task(story, name="b"), task(f"{story} again", name="c")])
+    assert [item.rule for item in found] == ["duplicate_prompt", "near_duplicate"]
+    assert all(item.remedy for item in found)
+
+
+def test_a_rule_of_the_callers_sees_sound_tasks_only_and_its_findings_are_placed(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    good = {"id": "a", "prompt": "q", "checker": {"type": "math", "config": {"answer": "4"}}}
+    path.write_text(json.dumps({**good, "checker": {"type": "mth"}}) + "\n" + json.dumps(good) + "\n")
+    found = lint_files(path, rule=lambda item: [Finding(rule="solution", message="no", task=item.id)])
+    assert [(item.rule, item.task, item.path, item.line) for item in found] == [
+        ("malformed", "", str(path), 1),
+        ("solution", "a", str(path), 2),
+    ]

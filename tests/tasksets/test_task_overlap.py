@@ -12,7 +12,7 @@ from lydite.errors import InputError
 from lydite.rollout import Message
 from lydite.task import Checker, Task
 from lydite.tasksets import Overlap, find_overlap, generate, load_tasks, split_tasks
-from lydite.tasksets._grams import Index, masked
+from lydite.tasksets._grams import Index, masked, words
 
 STORY = "Anna has 12 red apples in a basket and gives 5 of them to her brother before they walk home."
 
@@ -161,3 +161,45 @@ def test_the_index_says_what_comparing_all_with_all_says(texts: list[list[str]],
             expected[place] = (len(both) / len(own(text)), len(both) / len(own(text) | own(query)), " ".join(min(both)))
     found = {match.place: (match.containment, match.jaccard, match.example) for match in Index(texts, n).matches(query)}
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Convert 2500 g to kg. Put it down.", "Convert 2500 g to kg! Put it down"),
+        ("Well-known: “Anna”, and Ben…", "well known Anna; and 'Ben'?"),
+        ("Add 1.5 and 1,250.", "add 1.5, and 1,250?"),
+        ("The list 1, 2, 3.", "The list: 1,2,3"),
+        ("Don't stop, go", "don’t stop — go"),
+    ],
+)
+def test_punctuation_does_not_make_another_prompt(one: str, other: str) -> None:
+    found = only(one, other)
+    assert found is not None
+    assert found.kind == "duplicate"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Add 1.5 to it", "Add 15 to it"),
+        ("Add 1.5 to it", "Add 1 5 to it"),
+        ("Add 1,250 to it", "Add 1 250 to it"),
+        ("What is 5!", "What is 5"),
+        ("What is n! here", "What is n here"),
+        ("What is f'(x)", "What is f(x)"),
+        ("What is 3 - 4", "What is 3 4"),
+        ("What is -4", "What is 4"),
+        ("What is x-y", "What is x y"),
+        ("What is (2 + 3) * 4", "What is 2 + (3 * 4)"),
+        ("What is .5", "What is 5"),
+        ("???", "!!!"),
+    ],
+)
+def test_signs_and_numbers_make_another_prompt(one: str, other: str) -> None:
+    found = only(one, other)
+    assert found is None or found.kind == "template"
+
+
+def test_numbers_are_one_word_each() -> None:
+    assert words("1.5 and 1,250 or 1,250.75, at 10:30.") == ["1.5", "and", "1,250", "or", "1,250.75", "at", "10:30"]

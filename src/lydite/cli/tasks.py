@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from lydite.sampling import Judge
+    from lydite.task import Checker, Task
+    from lydite.tasksets.lint import Finding
 
 app = typer.Typer(help="Lint, split, generate and compare files of tasks.", no_args_is_help=True, add_completion=False)
 
@@ -17,11 +23,17 @@ def lint(
     files: Annotated[list[Path], typer.Argument(help="Task files, or folders of them.", show_default=False)],
     as_json: _Json = False,
 ) -> None:
-    """Say what is wrong with tasks. Exit 1 when anything was found, 2 when a document cannot be used at all."""
+    """Say what is wrong with tasks. Exit 1 when anything was found, 2 when a document cannot be used at all.
+
+    Checkers are compiled, and reference solutions of answer tasks are judged by them: a checker of your own, named as
+    path.py:name, is imported and run.
+    """
     from lydite.cli.console import err, print_json
+    from lydite.sampling import Judge
     from lydite.tasksets.lint import lint_files
 
-    findings = lint_files(files)
+    judge = Judge()
+    findings = lint_files(files, rule=lambda task: _judged(task, judge))
     if as_json:
         print_json({"findings": findings, "count": len(findings)})
     else:
@@ -115,3 +127,73 @@ def overlap(
     err.print(f"of {len(held)} evaluated tasks: {told}", markup=False)
     if any(item.contaminates for item in found):
         raise typer.Exit(1)
+
+
+def _judged(task: Task, judge: Judge) -> Iterator[Finding]:
+    """What only judging tells of a task: a checker that cannot be used, and a solution that it does not accept."""
+    from lydite.errors import InputError
+    from lydite.tasksets.checkers import CHECKERS, walk
+    from lydite.tasksets.lint import Finding, finding_of
+    from lydite.verdict import Outcome
+    from lydite.verifiers import names, verify
+
+    known = names()
+    absent: dict[str, str] = {}
+    usable = True
+    for field, part in walk(task.checker):
+        if part.type in CHECKERS and part.type not in known:
+            absent.setdefault(part.type, field)
+        elif (found := _unusable(task, field, part)) is not None:
+            usable = False
+            yield found
+    for kind, field in absent.items():
+        message = f"no verifier for {kind} here: it can be read, not judged"
+        remedy = "install one, or name your own as path.py:name"
+        yield Finding(rule="no_verifier", message=message, task=task.id, field=f"{field}.type", remedy=remedy)
+    if absent or not usable:
+        return
+    try:
+        judge.prepare(task)
+    except InputError as error:
+        field = (error.field or "").removeprefix(f"task {task.id}").removeprefix(".") or "metadata.flags"
+        told = InputError(error.message, field=field, remedy=error.remedy)
+        yield finding_of(told, "checker" if field.startswith("checker") else "flags", task)
+        return
+    if task.env != "none" or not isinstance(task.solution, str):
+        return
+    verdict = verify(task, task.solution)
+    if verdict.outcome is not Outcome.CORRECT:
+        read = f", read as {verdict.extracted[:60]!r}" if verdict.extracted else ""
+        message = f"the reference is judged {verdict.outcome.value} ({verdict.reason}{read})"
+        remedy = "mend the solution, or the checker's answer"
+        yield Finding(rule="solution", message=message, task=task.id, field="solution", remedy=remedy)
+
+
+def _unusable(task: Task, field: str, checker: Checker) -> Finding | None:
+    """Why this checker cannot judge; it is compiled, and asked about an empty answer, which it must stand."""
+    from lydite.errors import InputError
+    from lydite.tasksets.lint import Finding, finding_of
+    from lydite.verdict import Outcome
+    from lydite.verifiers import Submission, build
+
+    try:
+        verdict = build(checker)(Submission(text="", prompt=task.prompt_text))
+    except InputError as error:
+        named = (error.field or "checker").removeprefix("checker")
+        message = (
+            error.message if error.path is None else f"{error.path}: {error.message}"
+        )  # the finding's is the task's
+        return finding_of(InputError(message, field=field + named, remedy=error.remedy), "checker", task)
+    except Exception as error:  # code of a user's own, or of an installed package, that cannot even be loaded
+        message = f"cannot be loaded: {type(error).__name__}: {error}"[:300]
+        return Finding(rule="checker", message=message, task=task.id, field=f"{field}.type", remedy="mend the verifier")
+    if verdict.outcome is not Outcome.INVALID:
+        return None
+    gold = verdict.reason == "unparseable_gold"
+    return Finding(
+        rule="checker",
+        message=f"can judge nothing: {verdict.reason}" + (f": {verdict.detail}" if verdict.detail else ""),
+        task=task.id,
+        field=f"{field}.config.answer" if gold else f"{field}.type",
+        remedy="give an answer that can be read" if gold else "mend the verifier",
+    )

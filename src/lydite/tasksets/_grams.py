@@ -17,7 +17,16 @@ from lydite.task import Task
 
 Gram = tuple[str, ...]
 
-_TOKEN = re.compile(r"\w+|[^\w\s]")
+_TOKEN = re.compile(
+    r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d|,\d)"  # 1,250.5
+    r"|\d+(?:[.:]\d+)+|(?<![\w.])\.\d+"  # 1.5, 10:30, .5
+    r"|\w+"
+    r"|(?:(?<=[\d)\]}])|(?<=\b[^\W\d_]))!"  # of 5!, (n)! and n!, but not of kg!
+    r"|'(?=\()"  # of f'(x)
+    r"|(?<=\d)\s*[-–]|[-–](?=\s*\d)|(?<![^\W\d_]{2})-(?![^\W\d_]{2})"  # a minus, not a hyphen or a dash
+    r"|[^\w\s.,;:!?\"'`´‘’‚“”„«»…¡¿·—–-]"  # operators, brackets and what else carries meaning
+)
+_ANY = re.compile(r"\w+|[^\w\s]")
 _NUMBER = re.compile(r"(?<![^\W\d])\d+(?:[.,:/]\d+)*")  # 12, 1,250, 3/4, 12 of 12km; not the 1 of x1
 MASK = "#"
 
@@ -35,8 +44,11 @@ def masked(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Words and signs, without the space between them."""
-    return _TOKEN.findall(text)
+    """Words, numbers (1.5 and 1,250 are one each) and signs such as + and (, without space and punctuation.
+
+    A sign that may be mathematics stays: 3 + 4 is not 3 * 4, and 5! is not 5. A text of punctuation alone keeps it.
+    """
+    return [token.strip() for token in _TOKEN.findall(text)] or _ANY.findall(text)
 
 
 class Match(NamedTuple):

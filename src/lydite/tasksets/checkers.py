@@ -2,11 +2,17 @@
 
 The room that judges owns what a configuration means. Here is only what a document's author should be told at once,
 with file and line: an unknown kind, a missing gold, a rubric without checks. A kind whose verifier is not installed is
-still a valid document.
+still a valid document. Checkers of the author's own, by path or from an installed package, have whatever configuration
+they like.
 """
 
 from __future__ import annotations
 
+import difflib
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.metadata import entry_points
 from typing import Any, Final
 
 from lydite.errors import InputError
@@ -40,8 +46,11 @@ COMPOSITE: Final[dict[str, tuple[str, ...]]] = {
     "weighted": ("checkers",),
     "gate": ("checkers", "gate"),
 }
-#: Every kind.
+#: Every kind that is known by name.
 CHECKERS: Final[dict[str, tuple[str, ...]]] = {**STATE, **ANSWER, **COMPOSITE}
+
+#: Entry-point group through which an installed package offers kinds of its own.
+GROUP: Final = "lydite.verifiers"
 
 _TEXTS = frozenset({"command", "script", "reference", "statement", "system", "gate"})
 _LISTS = frozenset({"paths", "test_paths", "tests", "cases", "required", "setup", "must_match", "must_not_match"})
@@ -57,15 +66,15 @@ def parse_checker(value: Any, field: str = "checker") -> Checker:
     for key in document:
         if key not in ("type", "config"):
             kind = document.get("type")
-            inside = f"move it into {field}.config" if isinstance(kind, str) and kind in CHECKERS else None
+            inside = f"move it into {field}.config" if isinstance(kind, str) and is_known(kind) else None
             raise InputError(
                 "unknown field", field=child(field, key), remedy=inside or nearest(key, ("type", "config"))
             )
     kind = document.get("type")
     if kind is None:
         raise InputError("is missing", field=child(field, "type"), remedy="one of: " + ", ".join(CHECKERS))
-    if not isinstance(kind, str) or kind not in CHECKERS:
-        remedy = nearest(kind, CHECKERS) if isinstance(kind, str) else "one of: " + ", ".join(CHECKERS)
+    if not isinstance(kind, str):
+        remedy = "one of: " + ", ".join(CHECKERS)
         raise InputError(f"unknown checker {show(kind)}", field=child(field, "type"), remedy=remedy)
     config = as_object(document.get("config", {}), child(field, "config"), "give an object of settings")
     checker = Checker(type=kind, config=config)
@@ -80,12 +89,14 @@ def check_config(checker: Checker, field: str = "checker") -> None:
         InputError: names the field of the configuration.
     """
     config, where = checker.config, child(field, "config")
-    if checker.type not in CHECKERS:
-        remedy = nearest(checker.type, CHECKERS)
+    if not is_known(checker.type):
+        remedy = nearest(checker.type, [*CHECKERS, *_installed(tuple(sys.path))]) + "; or path.py:name"
         raise InputError(f"unknown checker {show(checker.type)}", field=child(field, "type"), remedy=remedy)
+    if checker.type not in CHECKERS:
+        return  # its author alone knows what it needs
     for name in CHECKERS[checker.type]:
         if config.get(name) is None:
-            raise InputError("is missing", field=child(where, name), remedy=f"a {checker.type} checker needs it")
+            raise _missing(checker, name, where)
     for name in _TEXTS & config.keys() & set(CHECKERS[checker.type]):
         text = config[name]
         if not isinstance(text, str) or not text.strip():
@@ -110,18 +121,44 @@ def check_config(checker: Checker, field: str = "checker") -> None:
 
 def nested(checker: Checker) -> list[Checker]:
     """The checkers that a composite is made of, all the way down; the checker itself when it is none."""
-    if checker.type not in COMPOSITE:
-        return [checker]
-    parts = checker.config.get("checkers")
-    found: list[Checker] = []
-    for part in parts.values() if isinstance(parts, dict) else ():
-        found += nested(Checker(type=part["type"], config=part.get("config", {})))
-    return found
+    return [part for _, part in walk(checker) if part.type not in COMPOSITE]
+
+
+def walk(checker: Checker, field: str = "checker") -> Iterator[tuple[str, Checker]]:
+    """The checker and, all the way down, those that it is made of, each with the dotted name of its field."""
+    yield field, checker
+    parts = checker.config.get("checkers") if checker.type in COMPOSITE else None
+    for name, part in parts.items() if isinstance(parts, dict) else ():
+        below = child(f"{field}.config.checkers", name)
+        yield from walk(Checker(type=part["type"], config=part.get("config") or {}), below)
+
+
+def is_known(kind: str) -> bool:
+    """Whether a document may name this kind: a known one, ``path.py:name``, or one of an installed package.
+
+    Nothing is imported or executed to find out, so a path need not exist here.
+    """
+    return kind in CHECKERS or ".py:" in kind or kind in _installed(tuple(sys.path))
 
 
 def default_env(checker: Checker) -> str:
     """``workspace`` where anything is judged by the state that an episode leaves, else ``none``."""
     return "workspace" if any(part.type in STATE for part in nested(checker)) else "none"
+
+
+@lru_cache(maxsize=8)
+def _installed(path: tuple[str, ...]) -> frozenset[str]:
+    """Names that packages on the import path offer; looked up once for each such path."""
+    return frozenset(point.name for point in entry_points(group=GROUP))
+
+
+def _missing(checker: Checker, name: str, where: str) -> InputError:
+    """A required key is not there; where another key looks like it, that one is named."""
+    others = {key.casefold(): key for key in checker.config if key not in CHECKERS[checker.type]}
+    if name not in checker.config and (close := difflib.get_close_matches(name, others, n=1, cutoff=0.6)):
+        return InputError("unknown key", field=child(where, others[close[0]]), remedy=f"did you mean {name!r}?")
+    given = f"; there is only {', '.join(map(show, list(others.values())[:5]))}" if others else ""
+    return InputError("is missing", field=child(where, name), remedy=f"a {checker.type} checker needs it{given}")
 
 
 def _check_parts(checker: Checker, where: str) -> None:

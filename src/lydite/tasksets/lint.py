@@ -1,9 +1,12 @@
-"""What is wrong, or likely wrong, with a set of tasks. Each rule is one small function; none runs anything."""
+"""What is wrong, or likely wrong, with a set of tasks. Each rule is one small function; none runs anything.
+
+Rules that need to judge (``no_verifier``, ``solution``) come from the caller: this room reads, it does not judge.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -23,6 +26,9 @@ Rule = Literal[
     "gold_in_prompt",
     "checker",
     "env",
+    "flags",
+    "no_verifier",
+    "solution",
 ]
 
 
@@ -55,13 +61,23 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         return f"{told}: {self.message} [{self.rule}]" + (f" ({self.remedy})" if self.remedy else "")
 
 
-def lint_files(paths: Paths, *, n: int = 8, threshold: float = 0.8) -> list[Finding]:
+#: A rule from elsewhere: findings about one task, which get their place from the reading.
+TaskRule = Callable[[Task], Iterable[Finding]]
+
+
+def lint_files(paths: Paths, *, n: int = 8, threshold: float = 0.8, rule: TaskRule | None = None) -> list[Finding]:
     """Everything found in files, malformed documents included, in file order.
+
+    Args:
+        paths: files, or folders of them.
+        n: words per n-gram.
+        threshold: Jaccard share of n-grams from which two prompts are near duplicates.
+        rule: one more rule, for every task whose document is sound.
 
     Raises:
         InputError: a file as a whole is unusable.
     """
-    return _lint(read_tasks(expand(paths)), n, threshold)
+    return _lint(read_tasks(expand(paths)), n, threshold, rule)
 
 
 def lint_tasks(tasks: Iterable[Task], *, n: int = 8, threshold: float = 0.8) -> list[Finding]:
@@ -78,18 +94,21 @@ def lint_tasks(tasks: Iterable[Task], *, n: int = 8, threshold: float = 0.8) -> 
 _NOWHERE: Any = None
 
 
-def _lint(readings: Iterable[Reading], n: int, threshold: float) -> list[Finding]:
+def _lint(readings: Iterable[Reading], n: int, threshold: float, rule: TaskRule | None = None) -> list[Finding]:
     found: list[tuple[int, Finding]] = []
     read: list[tuple[int, Reading, Task]] = []
     ids: dict[str, Reading] = {}
     for position, reading in enumerate(readings):
         if reading.task is None:
             if reading.error is not None:
-                found.append((position, _of_error(reading.error, "malformed")))
+                found.append((position, finding_of(reading.error, "malformed")))
             continue
         task = reading.task
         read.append((position, reading, task))
-        found += ((position, _placed(finding, reading)) for finding in _lint_task(task))
+        own = list(_lint_task(task))
+        if rule is not None and not any(finding.rule == "checker" for finding in own):
+            own += rule(task)
+        found += ((position, _placed(finding, reading)) for finding in own)
         if (first := ids.setdefault(task.id, reading)) is not reading:
             found.append((position, _duplicate_id(task, reading, first)))
     for place, finding in _pairs([task for _, _, task in read], n, threshold):
@@ -104,14 +123,15 @@ def _lint_task(task: Task) -> Iterator[Finding]:
     try:
         check_config(task.checker)
     except InputError as error:
-        yield msgspec.structs.replace(_of_error(error, "checker"), task=task.id)
+        yield finding_of(error, "checker", task)
         return
     parts = nested(task.checker)
     if task.env == "none" and (state := [part.type for part in parts if part.type in STATE]):
         message = f"{state[0]} judges a workspace, and the task has none"
         yield Finding(rule="env", message=message, task=task.id, field="env", remedy='say "env": "workspace"')
+    choices = _choices(parts)
     for what, text in _golds(task, parts):
-        if _tells(task.prompt_text, what, text):
+        if not _offered(task.prompt_text, text, choices) and _tells(task.prompt_text, what, text):
             remedy = "take it out of the prompt"
             message = f"the {what} stands in the prompt: {text[:60]!r}"
             yield Finding(rule="gold_in_prompt", message=message, task=task.id, field="prompt", remedy=remedy)
@@ -122,8 +142,10 @@ def _golds(task: Task, parts: list[Checker]) -> Iterator[tuple[str, str]]:
     """Texts that a prompt must not hold: answers, tests not meant to be seen, grading scripts, the solution."""
     for part in parts:
         config = part.config
-        if part.type in ("math", "exact") and not config.get("choices"):
-            yield "answer" if part.type == "math" else "text answer", str(config["answer"])
+        if part.type in ("math", "exact"):
+            answer = config["answer"]
+            what = "answer" if part.type == "math" else "text answer"
+            yield from ((what, str(item)) for item in (answer if isinstance(answer, list) else [answer]))
         elif part.type == "code":
             shown = config.get("visible") or []
             yield from (("test", test) for test in config["tests"] if isinstance(test, str) and test not in shown)
@@ -133,6 +155,33 @@ def _golds(task: Task, parts: list[Checker]) -> Iterator[tuple[str, str]]:
             yield "grader's text", config["script" if part.type == "script" else "reference"]
     if isinstance(task.solution, str):
         yield "solution", task.solution
+
+
+def _choices(parts: list[Checker]) -> frozenset[str]:
+    """What the checkers list as choices, letters and texts, case folded."""
+    found: set[str] = set()
+    for part in parts:
+        choices = part.config.get("choices")
+        items = [*choices, *choices.values()] if isinstance(choices, dict) else choices
+        found.update(str(item).strip().casefold() for item in (items if isinstance(items, list) else ()))
+    return frozenset(found)
+
+
+_PAIRS = {"yes": "no", "no": "yes", "true": "false", "false": "true"}
+
+
+def _offered(prompt: str, gold: str, choices: frozenset[str]) -> bool:
+    """Whether a prompt names a gold as one choice among others: a letter, yes beside no, "red, green or blue"."""
+    gold, prompt = gold.strip().casefold(), prompt.casefold()
+    if gold in choices or (len(gold) == 1 and gold.isalpha()):
+        return True
+    if gold in _PAIRS:
+        return re.search(rf"\b{_PAIRS[gold]}\b", prompt) is not None
+    if not gold or len(gold) >= 20 or not any(map(str.isalpha, gold)):
+        return False
+    item, mark = re.escape(gold), r"[\"'”’)*`]*"
+    before_or = rf"(?<!\w){item}{mark}(?:\s*,\s*[^\s,.;:!?]+(?:\s[^\s,.;:!?]+)?)*,?\s+or\s"
+    return re.search(rf"{before_or}|\bor\s+[\"'“‘(*`]*{item}(?!\w)", prompt) is not None
 
 
 def _tells(prompt: str, what: str, gold: str) -> bool:
@@ -162,14 +211,19 @@ def _pairs(tasks: list[Task], n: int, threshold: float) -> Iterator[tuple[int, F
         earlier = first.setdefault(tuple(text), place)
         if earlier != place:
             message = f"the same prompt as task {tasks[earlier].id}"
-            yield place, Finding(rule="duplicate_prompt", message=message, task=task.id, other=tasks[earlier].id)
+            yield place, _pair("duplicate_prompt", message, task, tasks[earlier])
             continue
         near = [match for match in index.matches(text) if match.place < place and match.jaccard >= threshold]
         if near:
             best = max(near, key=lambda match: (match.jaccard, -match.place))
             other = tasks[best.place].id
             message = f"nearly the prompt of task {other} ({best.jaccard:.0%} of n-grams): {best.example!r}"
-            yield place, Finding(rule="near_duplicate", message=message, task=task.id, other=other)
+            yield place, _pair("near_duplicate", message, task, tasks[best.place])
+
+
+def _pair(rule: Rule, message: str, task: Task, other: Task) -> Finding:
+    remedy = "remove one of the two, or let them ask different things"
+    return Finding(rule=rule, message=message, task=task.id, other=other.id, field="prompt", remedy=remedy)
 
 
 def _duplicate_id(task: Task, reading: Reading, first: Reading) -> Finding:
@@ -177,13 +231,15 @@ def _duplicate_id(task: Task, reading: Reading, first: Reading) -> Finding:
         remedy = "give each task an id of its own"
         return Finding(rule="duplicate_id", message="two tasks have this id", task=task.id, field="id", remedy=remedy)
     error = duplicate_id(task, reading.path, reading.line, (first.path, first.line))
-    return msgspec.structs.replace(_of_error(error, "duplicate_id"), task=task.id)
+    return finding_of(error, "duplicate_id", task)
 
 
-def _of_error(error: InputError, rule: Rule) -> Finding:
+def finding_of(error: InputError, rule: Rule, task: Task | None = None) -> Finding:
+    """What an error says, as a finding of this rule."""
     return Finding(
         rule=rule,
         message=error.message,
+        task="" if task is None else task.id,
         path=None if error.path is None else str(error.path),
         line=error.line,
         field=error.field,

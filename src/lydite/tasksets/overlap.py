@@ -2,7 +2,7 @@
 
 Three answers, strongest first, one per evaluated task:
 
-- ``duplicate``: the same prompt, up to case, spacing and Unicode form;
+- ``duplicate``: the same prompt, up to case, spacing, punctuation and Unicode form;
 - ``near``: at least ``threshold`` of its n-grams (8 words by default) stand in one training task;
 - ``template``: as either of these once every number is masked: the same problem with other numbers. Generated families
   are like that by design, so it is told apart and does not count as contamination.

@@ -172,7 +172,7 @@ def _read_lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, Any]]:
             text = _decode(raw, path, number)
             if not text.strip():
                 continue
-            yield number, _loads(text)
+            yield number, _loads(text.rstrip())  # without the line's end, past which a cut-off would be reported
         except InputError as error:
             yield number, error
         except json.JSONDecodeError as error:
