@@ -163,3 +163,70 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, "-c", code, str(source)], capture_output=True, text=True, check=True)
         peaks.append(int(done.stdout.splitlines()[-1]))
     assert peaks[1] < peaks[0] + 20_000
+
+
+@pytest.mark.parametrize(
+    ("verifier", "config", "told"),
+    [
+        ("math", {"extraction": "strickt"}, "extraction"),
+        ("math", {"unit": "km"}, "unit"),
+        ("math", {"tolerance": 2}, "tolerance"),
+        ("math", {"answer": []}, "answer"),
+        ("exact", {"normalise": ["upper"]}, "normalise"),
+        ("choice", {"choices": []}, "choices"),
+    ],
+)
+def test_a_wrong_config_is_refused_up_front(tmp_path: Path, verifier: str, config: dict[str, Any], told: str) -> None:
+    target = tmp_path / "out.jsonl"
+    data = jsonl({"completion": "5", "gold": "5"}, {"completion": "6", "gold": "5"})
+    done = run("-", "-o", str(target), "--verifier", verifier, "--config", json.dumps(config), data=data)
+    assert done.returncode == 2
+    assert not target.exists()
+    error = done.stderr.decode()
+    assert "--config" in error
+    assert told in error
+    assert "judged" not in error
+
+
+@pytest.mark.parametrize(
+    ("verifier", "config", "gold"),
+    [
+        ("math", {"extraction": "strict", "units": "°C"}, "5"),
+        ("choice", {"choices": ["x", "y"]}, "B"),
+        ("exact", {"choices": ["x", "y"]}, "y"),
+    ],
+)
+def test_a_good_config_needs_no_answer(verifier: str, config: dict[str, Any], gold: str) -> None:
+    said = f"\\boxed{{{gold}}}" if verifier != "exact" else gold
+    data = jsonl({"completion": said, "gold": gold})
+    done = run("-", "--verifier", verifier, "--config", json.dumps(config), data=data)
+    assert done.returncode == 0, done.stderr
+    assert lines(done.stdout)[0]["outcome"] == "correct"
+
+
+@pytest.mark.parametrize("options", [(), ("--jobs", "2")])
+def test_a_verifier_that_breaks_is_warned_of(tmp_path: Path, options: tuple[str, ...]) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(
+        "def check(submission, config):\n"
+        "    if 'bad' in submission.text:\n"
+        "        raise KeyError('x' * 1000)\n"
+        "    return 1.0\n"
+    )
+    data = jsonl(*({"completion": text, "gold": "5"} for text in ("fine", "bad", "bad")))
+    done = run("-", "--verifier", f"{own}:check", *options, data=data)
+    out = lines(done.stdout)
+    assert [row["outcome"] for row in out] == ["correct", "invalid", "invalid"]
+    assert out[1]["reason"] == "verifier_error"
+    assert out[1]["detail"].startswith("KeyError: 'xxx")
+    assert out[1]["detail"].endswith(f"({own}:3)")
+    assert out[1]["detail"].count("x") == 299
+    warned = [line for line in done.stderr.decode().splitlines() if line.startswith("warning:")]
+    assert len(warned) == 1
+    assert "broke on 2" in warned[0]
+    assert "own.py:3" in warned[0]
+
+
+def test_no_warning_where_nothing_broke() -> None:
+    done = run("-", "--verifier", "math", data=jsonl({"completion": "5", "gold": "5"}))
+    assert b"warning" not in done.stderr

@@ -28,6 +28,7 @@ MAX_LINE = 64 << 20
 _NULL = msgspec.Raw(b"null")
 _CODES = {outcome: bytes([index]) for index, outcome in enumerate(Outcome)}
 _BAD = b"!"
+_BROKEN = b"?"
 
 
 class _Row(msgspec.Struct):
@@ -53,6 +54,15 @@ class _Out(msgspec.Struct, omit_defaults=True):
     line: int | None = None
 
 
+class _Blame(msgspec.Struct):
+    verifier: str = ""
+    detail: str | None = None
+
+    def told(self) -> str:
+        return f"{self.verifier}: {self.detail}"
+
+
+_BLAME = msgspec.json.Decoder(_Blame)
 _ROWS = msgspec.json.Decoder(_Row)
 _OUT = msgspec.json.Encoder()
 
@@ -80,7 +90,8 @@ def verify(
     check_limits(jobs, timeout)
     setup = _setup(verifier, config)
     counts = dict.fromkeys(Outcome, 0)
-    bad = 0
+    bad = broken = 0
+    first = ""
     with ExitStack() as stack:
         lines = _open_input(source, output, stack)
         sink = _Sink(output)
@@ -88,8 +99,13 @@ def verify(
         for reply in _judge(_numbered(lines), setup, jobs, timeout):
             counts[_OUTCOMES[reply[0]]] += 1
             bad += reply[1:2] == _BAD
+            if reply[1:2] == _BROKEN:
+                broken += 1
+                first = first or _BLAME.decode(reply[2:]).told()
             sink.write(reply[2:])
     _say(counts, bad)
+    if broken:
+        print(f"warning: the verifier broke on {broken}, which have no score; first: {first}", file=sys.stderr)
     return 2 if bad else 0
 
 
@@ -122,7 +138,23 @@ def _setup(verifier: str | None, config: str | None) -> bytes:
             raise InputError("expected a JSON object", field="--config", remedy='for example {"extraction": "strict"}')
     if verifier is not None:
         find(verifier)
+    if verifier is not None and given:
+        _try_config(verifier, given)
     return msgspec.json.encode([verifier, given])
+
+
+def _try_config(verifier: str, config: dict[str, Any]) -> None:
+    """Refuse a configuration that every line would be refused for: any fault but that of the answer, which lines
+    bring."""
+    from lydite.verifiers import build
+
+    try:
+        build({"type": verifier, "config": {"answer": "0", **config}})
+    except InputError as error:
+        field = (error.field or "").removeprefix("checker.config").removeprefix(".")
+        if field.partition(".")[0].partition("[")[0] == "answer" and "answer" not in config:
+            return
+        raise InputError(error.message, field=f"--config {field}".strip(), remedy=error.remedy) from None
 
 
 def _open_input(source: str, output: str, stack: ExitStack) -> IO[bytes]:
@@ -168,8 +200,8 @@ def _judge(items: Iterable[bytes], setup: bytes, jobs: int, timeout: float | Non
 
 
 def make_judge(setup: bytes) -> Callable[[bytes], bytes]:
-    """The function from a numbered line to an output line with two bytes before it: the outcome, and whether it was
-    bad."""
+    """The function from a numbered line to an output line with two bytes before it: the outcome, and whether the line
+    was bad or the verifier broke."""
     from lydite.detectors import detect
     from lydite.rollout import Message, Rollout
     from lydite.verifiers import build
@@ -197,7 +229,7 @@ def make_judge(setup: bytes) -> Callable[[bytes], bytes]:
             said = given.messages or (Message(role="assistant", content=given.text),)
             rollout = Rollout(id="", task="", task_digest="", completion=said)
             flags = detect(rollout, verdict, Task(id="", prompt=(), checker=Checker(type=checker["type"])))
-        return _reply(row_id, verdict, flags, seconds)
+        return _reply(row_id, verdict, flags, seconds, mark=_BROKEN if verdict.reason == "verifier_error" else b" ")
 
     return judge
 

@@ -41,7 +41,7 @@ class CompiledChecker:
         except InputError:
             raise
         except Exception as error:  # a fault of the verifier's: no attempt may be blamed for it
-            verdict = Verdict.invalid("verifier_error", self.id, detail=f"compile: {type(error).__name__}")
+            verdict = Verdict.invalid("verifier_error", self.id, detail=f"compile: {_told(error)}")
             self._check = lambda submission: verdict
 
     def __call__(self, submission: Submission) -> Verdict:
@@ -55,8 +55,23 @@ class CompiledChecker:
                 return verdict
             fault = f"returned {type(verdict).__name__}, not a Verdict"
         except Exception as error:
-            fault = type(error).__name__
+            fault = _told(error)
         return Verdict.invalid("verifier_error", self.id, detail=fault)
+
+
+def _told(error: Exception) -> str:
+    """An exception as its author can use it: class, message (300 characters at most), file and line of the last
+    frame."""
+    try:
+        message = well_formed(" ".join(str(error)[:300].split()))
+    except Exception:
+        message = ""
+    name = type(error).__name__
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    place = f" ({frame.tb_frame.f_code.co_filename}:{frame.tb_lineno})" if frame is not None else ""
+    return (f"{name}: {message}" if message else name) + place
 
 
 def build(checker: Checker | dict[str, Any]) -> CompiledChecker:

@@ -5,9 +5,10 @@ Config: ``{answer, choices?}``. ``choices`` is a list of texts (lettered A, B, .
 or ``["A", "C"]``.
 
 Where the answer is looked for, first hit wins: the last box; an ``<answer>`` tag; the last "answer is ..." / "Answer:
-..."; a whole completion, or last line, that is nothing but a choice. A bare "A" inside a sentence is the article and
-never an answer. Different answers in boxes, or after "answer is" in the place that counts, are ``ambiguous`` and score
-0, and so is "A or B". A letter and a text that contradict each other are ``ambiguous`` as well.
+..."; a whole completion, or last line, that is nothing but a choice; "it is B" or "I think B" in the last line. A bare
+"A" before more words is the article and never an answer. Different answers in boxes, or after "answer is" in the place
+that counts, are ``ambiguous`` and score 0, and so is "A or B". A letter and a text that contradict each other are
+``ambiguous`` as well.
 """
 
 from __future__ import annotations
@@ -47,6 +48,14 @@ _PICK = re.compile(
     r"([(\[]?[A-Z][)\]]?)(?=[.,;!]|\s*$|\s*\n)",
     re.IGNORECASE,
 )
+_BARE = r"(?:[*_]{0,2}[(\[]?[A-Z][)\]]?[*_]{0,2})"
+_SAID = re.compile(
+    r"(?<!\w)(?:(?i:it|that|this|answer) (?i:is|must be|has to be|should be|would be)|(?i:it's|that's)"
+    r"|(?i:i|we) (?i:think|believe|guess|say|choose|pick)(?: (?i:that )?(?i:it is|it's))?)\s(?:(?i:option|choice) )?"
+    rf"({_BARE}(?:(?:,\s?(?:or |and )?|\s(?:or|and)\s|\s?/\s?){_BARE}(?!\w)){{0,8}})"
+    r"(?=[.,;!:]|\s*$|\s(?:because|since)\b)"
+)
+"""A choice in the last line: "It is (B).", "I think B". A capital alone before more words is the article."""
 _ASIDE = re.compile(
     r",? (?:because|since|as|rather than|instead of|and not|but not)\s|, (?:not|so|for)\s", re.IGNORECASE
 )
@@ -179,6 +188,7 @@ def _candidates(text: str, choices: dict[str, str], expected: frozenset[str]) ->
             _read(last, {}, expected) is not None or _fold(last) in choices.values() or len(lines) == 1
         ):
             return [last]
+        return [_plain(match.group(1)) for match in _SAID.finditer(lines[-1][-MAX_ANSWER:])][-20:]
     return []
 
 

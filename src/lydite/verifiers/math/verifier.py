@@ -25,8 +25,8 @@ from lydite.verifiers.math.compare import compare
 from lydite.verifiers.math.extract import Extraction, extract
 from lydite.verifiers.math.nodes import Node, TooBigError, contains, num
 from lydite.verifiers.math.reading import read
-from lydite.verifiers.math.wellformed import is_broken
 from lydite.verifiers.math.units import parse_unit
+from lydite.verifiers.math.wellformed import is_broken
 from lydite.verifiers.protocol import Check, Submission
 from lydite.verifiers.text import is_refusal
 
