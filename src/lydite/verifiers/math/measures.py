@@ -46,7 +46,7 @@ def measured(answer: Answer) -> Answer:
     if answer.node is None or answer.unit is not None or not symbols(answer.node) <= _SHORT_UNITS or not _free(answer):
         return answer
     powers: dict[str, int] = {}
-    amount = _amount(answer.node, 1, powers)
+    amount = _amount(answer.node, 1, powers) if _has_number(answer.node) else None
     if amount is None:
         return answer
     unit = parse_unit(" ".join(f"{name}^{power}" for name, power in powers.items() if power > 0))
@@ -58,6 +58,11 @@ def measured(answer: Answer) -> Answer:
         dims[name] = dims.get(name, 0) - power
     whole = Unit(tuple(sorted((name, power) for name, power in dims.items() if power)), unit.factor / below.factor)
     return answer._replace(node=num(amount), unit=whole, kind="quantity")
+
+
+def _has_number(node: Node) -> bool:
+    """Whether a product states how much: ``m`` alone is a name, not one metre."""
+    return node.op == "num" or (node.op in ("neg", "mul", "div") and any(_has_number(part) for part in node.args))
 
 
 def _amount(node: Node, sign: int, powers: dict[str, int]) -> Fraction | None:

@@ -7,12 +7,13 @@ from itertools import pairwise
 
 from lydite.verifiers.math.answer import SCALARS, Answer, Rules
 from lydite.verifiers.math.measures import measured, scalars_agree
-from lydite.verifiers.math.nodes import Node, NotMathError, symbols
+from lydite.verifiers.math.nodes import Node, NotMathError, num, symbols
 from lydite.verifiers.math.parse import parse
-from lydite.verifiers.math.quantities import depths, term
+from lydite.verifiers.math.quantities import depths, of_node, term
 from lydite.verifiers.math.scalars import equal
 from lydite.verifiers.math.tokens import Token
-from lydite.verifiers.math.units import CURRENCIES
+from lydite.verifiers.math.units import CURRENCIES, parse_unit
+from lydite.verifiers.math.words import number_words
 
 _SEPARATORS = frozenset([",", ";", "and", "or"])
 _RELATIONS = {
@@ -111,6 +112,8 @@ def _label(tokens: list[Token]) -> Node | str | None:
     currency = any(token.type == "op" and token.value in CURRENCIES for token in tokens)
     if (currency or any(token.type == "word" for token in tokens)) and _is_value(tokens):
         return None  # "3 kg" is no name
+    if _spoken(tokens) is not None:
+        return None
     if any(token.type == "word" for token in tokens):
         return " ".join(str(token.value[1] if token.type == "num" else token.value) for token in tokens).casefold()
     node = parse(tokens)
@@ -131,7 +134,7 @@ def _equation(parts: list[list[Token]], operators: list[str], raw: str) -> Answe
     if label is None and len(parts) == 2:
         label = _label(parts[1])
         rest = parts[:1] if label is not None else rest
-    terms = [term(part, raw) for part in (rest if label is not None else parts)]
+    terms = [_spoken(part) or term(part, raw) for part in (rest if label is not None else parts)]
     if any(term is None for term in terms):
         return None
     values = [term for term in terms if term is not None]
@@ -204,6 +207,19 @@ def _is_value(tokens: list[Token]) -> bool:
     except NotMathError:
         return False
     return value is not None and value.kind in SCALARS and value.node is not None and not symbols(value.node)
+
+
+def _spoken(tokens: list[Token]) -> Answer | None:
+    """A number in words, alone or with a known unit: seven kg. "One side" is a name."""
+    if not all(token.type == "word" for token in tokens) or not tokens:
+        return None
+    said = [str(token.value) for token in tokens]
+    for size in range(len(said), max(0, len(said) - 4), -1):
+        value = number_words([word.casefold() for word in said[:size]])
+        unit = parse_unit(" ".join(said[size:])) if value is not None else None
+        if value is not None and unit is not None and not any(name.startswith("of:") for name, _ in unit.dims):
+            return of_node(num(value), "", unit if unit.dims else None)
+    return None
 
 
 def _is_worked(tokens: list[Token]) -> bool:

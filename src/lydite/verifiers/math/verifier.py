@@ -37,6 +37,7 @@ _CUES = re.compile(
     r"|value of|question|problem|express)\b)",
     re.IGNORECASE,
 )
+_OPEN = re.compile(r"\?|\b(?:or|vs|versus|never|wrong|incorrect)\b|n't\b", re.IGNORECASE)
 _GONE = re.compile(r"[\s$]+|\\(?:left|right|displaystyle|,|;|!)(?![A-Za-z])|\\[()\[\]]")
 
 
@@ -114,7 +115,7 @@ def _one_value(found: Extraction) -> Extraction:
     """A last line that turns out to be a sentence: its last formula or number, as of any longer text."""
     line = found.answers[-1]
     answer = read(line)
-    if answer.kind != "text" or answer.hedged or "?" in line or not any(char.isdigit() for char in line):
+    if answer.kind != "text" or answer.hedged or _OPEN.search(line) or not any(char.isdigit() for char in line):
         return found
     number = last_formula(line)
     return found._replace(answers=(number,), place="last") if number else found
