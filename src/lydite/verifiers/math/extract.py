@@ -59,6 +59,8 @@ _JOIN = re.compile(
 )
 _LABELLED = re.compile(r",|;|\band\b|\bor\b|&|=")
 _EITHER = re.compile(r"\beither\b[^.\n]{0,40}$", re.IGNORECASE)
+# A denial and at most two words, right before a number: "it is not 2.5", "it can't be 2.5", "it is never equal to 2.5".
+_DENIAL = re.compile(r"(?:\b(?:not|never|cannot)|n't|≠)[ $(]{1,3}(?:[A-Za-z]{1,12} ){0,2}[$(\\ ]{0,3}$", re.IGNORECASE)
 _WITHDRAW = re.compile(
     r"\b(?:wait|scratch that|on second thought|on reflection|hold on|hmm|oops|correction|disregard|redo(?:ing)?"
     r"|never ?mind|i (?:have )?(?:made|make) (?:a|an) (?:\w{1,12} )?(?:mistake|error|slip)"
@@ -170,4 +172,12 @@ def _last(text: str) -> Extraction:
     if len(line) <= 60 and not claims.is_prose(line):
         return Extraction((line,), "line")
     found = claims.last_formula(text[-2000:])
-    return Extraction((found,), "last") if found else Extraction((line[:200],), "line")
+    if not found:
+        return Extraction((line[:200],), "line")
+    return Extraction((found,), "last", hedged=line.endswith("?") or _denied(text, found))
+
+
+def _denied(text: str, found: str) -> bool:
+    """Whether the last number stands in a denial: "it is not 2.5", "it can't be 2.5"."""
+    place = text.rfind(found)
+    return place >= 0 and _DENIAL.search(text[max(0, place - 60) : place].replace("’", "'")) is not None
