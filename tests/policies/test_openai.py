@@ -243,6 +243,27 @@ async def test_the_key_goes_to_the_server_and_nowhere_else(server: MisbehavingSe
     await policy.aclose()
 
 
+async def test_a_key_that_the_server_echoes_is_kept_nowhere(server: MisbehavingServer) -> None:
+    server.otherwise = answer(completion(choice(f"Bearer {KEY}")))
+    policy = _policy()
+    [[attempt]] = await policy.generate([ask("a")], [[1]], PARAMS)
+    assert KEY not in repr(attempt)
+    server.otherwise = refuse(400, "x" * 380 + f" Bearer {KEY} " + "y" * 50)
+    with pytest.raises(InputError) as caught:
+        await policy.generate([ask("a")], [[1]], PARAMS)
+    assert KEY[:6] not in str(caught.value)
+    await policy.aclose()
+
+
+@pytest.mark.parametrize("finish", ["error", "abort", "cancelled", ["a"], 7])
+async def test_an_answer_that_was_broken_off_is_no_answer(finish: Any, server: MisbehavingServer) -> None:
+    server.otherwise = answer(completion(choice("par", finish)))
+    policy = _policy()
+    [[attempt]] = await policy.generate([ask("a")], [[1]], PARAMS)
+    assert attempt.error is not None
+    await policy.aclose()
+
+
 async def test_a_local_server_may_be_asked_without_a_key(
     server: MisbehavingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

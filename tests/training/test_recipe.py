@@ -110,6 +110,8 @@ def test_errors_name_file_line_field_and_remedy(
             "stage 1 (dpo) learns from true verdicts",
         ),
         ({"stages": [{"kind": "grpo", "steps": 1}, {"kind": "dpo", "steps": 1}]}, "put a `sample` stage before it"),
+        ({"stages": [{"kind": "grpo", "steps": 10**24}]}, "less than or equal to"),
+        ({"stages": [{"kind": "grpo", "steps": 10**6, "prompts_per_step": 64}]}, "at most 10000000"),
         ({"control": "flip:2"}, "between 0 and 1"),
         ({"evaluation": {"n": 2, "k": [4]}}, "between 1 and n = 2"),
         ({"reward": {"format_weight": 1.2}}, "outweigh correctness"),

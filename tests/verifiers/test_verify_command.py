@@ -230,3 +230,36 @@ def test_a_verifier_that_breaks_is_warned_of(tmp_path: Path, options: tuple[str,
 def test_no_warning_where_nothing_broke() -> None:
     done = run("-", "--verifier", "math", data=jsonl({"completion": "5", "gold": "5"}))
     assert b"warning" not in done.stderr
+
+
+def test_two_processes_cannot_write_one_output(tmp_path: Path) -> None:
+    target = tmp_path / "out.jsonl"
+    target.write_text("kept\n")
+    code = "import fcntl, sys; f = open(sys.argv[1], 'a'); fcntl.flock(f, 2); print('held', flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(target)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        done = run("-", "-o", str(target), "--verifier", "math", data=jsonl({"completion": "5", "gold": "5"}))
+        other.communicate(b"\n")
+    assert done.returncode == 2
+    assert b"another process" in done.stderr
+    assert target.read_text() == "kept\n"
+
+
+def test_a_full_standard_output_is_no_crash() -> None:
+    code = "from lydite.cli import main; main()"
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code, "verify", "-", "--verifier", "math"],
+            input=jsonl({"completion": "5", "gold": "5"}), stdout=full, stderr=subprocess.PIPE, timeout=120,
+        )  # fmt: skip
+    assert done.returncode == 3
+    assert b"Traceback" not in done.stderr
+
+
+def test_absurdly_many_jobs_are_refused() -> None:
+    done = run("-", "--verifier", "math", "--jobs", "999999", data=b"")
+    assert done.returncode == 2
+    assert b"jobs" in done.stderr

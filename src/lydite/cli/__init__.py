@@ -60,7 +60,7 @@ def _call(name: str, rest: list[str]) -> int:
         print(error, file=sys.stderr)
         return error.exit_code
     except LyditeError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {_harmless(str(error))}", file=sys.stderr)
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         print("interrupted; the same command goes on from here", file=sys.stderr)
@@ -76,6 +76,11 @@ def _call(name: str, rest: list[str]) -> int:
         show()
         return int(getattr(error, "exit_code", 2))
     return result if isinstance(result, int) else 0
+
+
+def _harmless(text: str) -> str:
+    """Text with control characters shown, not obeyed: servers and files get a word in our errors."""
+    return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
 
 
 def _help() -> str:

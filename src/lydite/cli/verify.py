@@ -296,7 +296,7 @@ class _Sink:
         if self._path is not None:
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = self._path.open("wb", buffering=0)
+                self._file = _locked(self._path)
             except OSError as error:
                 raise InputError(f"cannot be written: {error.strerror}", path=output) from None
         self._lazy = self._file is not None or not sys.stdout.isatty()
@@ -311,8 +311,13 @@ class _Sink:
         if not data:
             return
         if self._file is None:
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
+            try:
+                sys.stdout.buffer.write(data)
+                sys.stdout.buffer.flush()
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                raise StorageError(f"standard output: {error.strerror}") from None
             return
         try:
             written = 0
@@ -331,3 +336,22 @@ class _Sink:
         finally:
             if self._file is not None:
                 self._file.close()
+
+
+def _locked(path: Path) -> IO[bytes]:
+    """The file, empty and ours alone: two processes that write one output would tear each other's lines.
+
+    Raises:
+        InputError: another process is writing it.
+    """
+    import fcntl
+
+    file = open(path, "ab", buffering=0)  # noqa: SIM115 (closed by the sink)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise InputError("is being written by another process", path=path, remedy="name another output") from None
+    if path.is_file():  # a device has nothing to empty
+        file.truncate(0)
+    return file

@@ -27,6 +27,9 @@ from lydite.policies.openai_wire import (
 from lydite.policies.protocol import Attempt, Prompt, SamplingParams, check_rows, check_sampling
 
 _DEFAULT_URL = "https://api.openai.com/v1"
+_SHORTEST_KEY = 8
+"""Characters; a shorter key (local servers take any word) may stand in an honest answer."""
+
 _JITTER = random.Random()  # its own, so that waiting leaves the process's seeded numbers alone
 _T = TypeVar("_T")
 
@@ -213,7 +216,7 @@ class OpenAIPolicy:
                 return "bad_json", None
             except httpx2.TransportError:
                 return "connection", None
-        document = read_json(bytes(content))
+        document = read_json(_without_key(bytes(content)))
         status = response.status_code
         if status == 200 and document is not None:
             error = document.get("error")
@@ -263,6 +266,12 @@ class OpenAIPolicy:
         elif refusal.param == "seed" or "seed" in said:
             remedy = "turn seeds off: send_seed=false"
         return InputError(f"{server}: {said}" if said else server, remedy=remedy)
+
+
+def _without_key(body: bytes) -> bytes:
+    """A server may echo the key, in an error or as an answer; nothing that is kept or shown may hold it."""
+    key = _key().encode()
+    return body.replace(key, b"[key]") if len(key) >= _SHORTEST_KEY else body
 
 
 def _key() -> str:

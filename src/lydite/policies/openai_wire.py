@@ -30,6 +30,9 @@ _FINISH = {
     "content_filter": FinishReason.CONTENT_FILTER,
 }
 
+# What engines and gateways say when they broke off: the answer is not the policy's own.
+_BROKEN_OFF = frozenset({"error", "abort", "aborted", "cancelled", "canceled", "failed", "timeout"})
+
 # Servers word it differently; OpenAI alone has a code for it.
 _CONTEXT = re.compile(
     r"context[ _-]?(length|window|size)|maximum (context|model|sequence|input) length|prompt is too long|"
@@ -160,8 +163,15 @@ def _choice(choice: Any, params: SamplingParams, prompt_tokens: int | None, comp
     message = choice.get("message") if isinstance(choice, Mapping) else None
     if not isinstance(message, Mapping):
         return _failed("bad_json")
-    finish = _FINISH.get(str(choice.get("finish_reason")), FinishReason.STOP)
+    reason = choice.get("finish_reason")
+    if not isinstance(reason, str | None):
+        return _failed("bad_json")
+    if reason is not None and reason.lower() in _BROKEN_OFF:
+        return _failed("broken_off")
+    finish = _FINISH.get(reason or "stop", FinishReason.STOP)
     content = message.get("content")
+    if content == "" and reason is None and not message.get("tool_calls"):
+        return _failed("null_content")
     if content is None:
         content = message.get("refusal")
     if content is None and not message.get("tool_calls") and finish is FinishReason.STOP:

@@ -15,6 +15,9 @@ from lydite.codec import digest
 from lydite.reward import Flagged, Preset, RewardScheme
 from lydite.training.controls import Control
 
+MAX_STEPS, MAX_PROMPTS = 1_000_000, 10_000_000
+"""Of one stage. The order of its prompts is drawn up beforehand, and a typing error must not fill the memory."""
+
 LossName = Literal["grpo", "dr_grpo", "dapo", "gspo", "sapo", "cispo"]
 
 
@@ -27,7 +30,7 @@ class Source(_Model):
 
     family: str | None = None
     levels: list[int] | None = None
-    n: int | None = Field(None, ge=1)
+    n: int | None = Field(None, ge=1, le=10_000_000)
     seed: int = 0
     files: list[str] | None = None
     limit: int | None = Field(None, ge=1)
@@ -96,11 +99,11 @@ class Lora(_Model):
 
 
 class _Sampling(_Model):
-    n: int = Field(4, ge=1)
+    n: int = Field(4, ge=1, le=100_000)
     limit: int | None = Field(None, ge=1)
     temperature: float = Field(1.0, ge=0)
     top_p: float = Field(1.0, gt=0, le=1)
-    max_tokens: int = Field(256, ge=1)
+    max_tokens: int = Field(256, ge=1, le=1_000_000)
 
 
 class Evaluation(_Sampling):
@@ -136,9 +139,9 @@ class _Optimised(_Model):
 
 
 class _Rowed(_Optimised):
-    steps: int | None = Field(None, ge=1)
-    epochs: float | None = Field(None, gt=0)
-    batch_size: int = Field(8, ge=1)
+    steps: int | None = Field(None, ge=1, le=MAX_STEPS)
+    epochs: float | None = Field(None, gt=0, le=10_000)
+    batch_size: int = Field(8, ge=1, le=65536)
     max_length: int | None = Field(1024, ge=2)
 
     @model_validator(mode="after")
@@ -188,20 +191,20 @@ class GrpoStage(_Optimised):
     """
 
     kind: Literal["grpo"]
-    steps: int = Field(ge=1)
-    num_generations: int = Field(8, ge=2)
-    prompts_per_step: int | None = Field(None, ge=1)
-    batch_size: int | None = Field(None, ge=2)
+    steps: int = Field(ge=1, le=MAX_STEPS)
+    num_generations: int = Field(8, ge=2, le=4096)
+    prompts_per_step: int | None = Field(None, ge=1, le=4096)
+    batch_size: int | None = Field(None, ge=2, le=65536)
     loss: LossName = "grpo"
     scale_rewards: Literal["group", "batch", "none"] | None = None
     beta: float | None = Field(None, ge=0)
     temperature: float = Field(1.0, gt=0)
     top_p: float = Field(1.0, gt=0, le=1)
     top_k: int = Field(0, ge=0)
-    max_completion_length: int = Field(256, ge=1)
+    max_completion_length: int = Field(256, ge=1, le=1_000_000)
     mask_truncated: bool = False
     dynamic_sampling: bool | None = None
-    max_rounds: int = Field(4, ge=1)
+    max_rounds: int = Field(4, ge=1, le=1000)
     overlong: Overlong | None = None
     entropy_coef: float = 0.0
     learning_rate: float = Field(1e-5, gt=0)
@@ -216,6 +219,8 @@ class GrpoStage(_Optimised):
                 f" {_names(_divisors(self.batch_size)[1:])} would do"
             )
         _check_micro_batch(self.micro_batch, self.completions_per_step)
+        if self.steps * self.prompts > MAX_PROMPTS:
+            raise ValueError(f"steps times prompts per step is {self.steps * self.prompts}: at most {MAX_PROMPTS}")
         if self.overlong is not None and self.overlong.buffer > (
             self.overlong.max_length or self.max_completion_length
         ):

@@ -17,6 +17,9 @@ from lydite.verifiers.build import build
 from lydite.verifiers.pool import Lost, map_in_processes
 from lydite.verifiers.protocol import Submission
 
+MAX_JOBS = 256
+"""Worker processes; each holds pipes, and more than there are cores gain nothing."""
+
 Item = Mapping[str, Any] | tuple[Any, ...]
 
 
@@ -105,6 +108,8 @@ def check_limits(jobs: int, timeout: float | None) -> None:
     """Refuse a number of jobs or a time limit that cannot be honoured."""
     if jobs < 1:
         raise InputError(f"must be at least 1, not {jobs}", field="jobs")
+    if jobs > MAX_JOBS:
+        raise InputError(f"must be at most {MAX_JOBS}, not {jobs}", field="jobs", remedy="as many as there are cores")
     if timeout is not None and not timeout > 0:
         raise InputError(f"must be more than 0 seconds, not {timeout}", field="timeout")
 
