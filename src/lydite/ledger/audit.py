@@ -23,10 +23,10 @@ import msgspec
 from lydite.codec import canonical, digest
 from lydite.errors import InputError
 from lydite.ledger import taskfile
-from lydite.ledger.chain import SUFFIX_BYTES, TASK_AND_KIND_BYTES, prefix, suffix, task_and_kind
+from lydite.ledger.chain import SUFFIX_BYTES, TASK_AND_KIND_BYTES, link, prefix, suffix, task_and_kind
 from lydite.ledger.files import Lines
 from lydite.ledger.info import RunInfo, State
-from lydite.ledger.reading import read_rollout, read_task
+from lydite.ledger.reading import UNREADABLE, damaged, read_record, read_rollout, read_task
 
 LEDGER = "ledger.jsonl"
 ROLLOUTS = "rollouts.jsonl"
@@ -86,6 +86,21 @@ class Audit(msgspec.Struct, kw_only=True):
         """Whether nothing waits for a resume."""
         return not (self.unnoted or self.unrecorded or self.torn)
 
+    @property
+    def standing(self) -> tuple[str, ...]:
+        """What a reader must know of a run that is not complete, a sentence each; nothing where it is complete."""
+        if self.state == State.COMPLETE:
+            return ()
+        told = [
+            f"this run is not complete: its state is {self.state}",
+            f"not sealed: {self.unrecorded} samples without a record, "
+            f"{self.unnoted} records behind the head that run.json notes",
+        ]
+        if self.torn:
+            told.append(f"the last line is incomplete in {' and '.join(self.torn)}; a resume cuts it off")
+        told.append("a head noted elsewhere does not cover samples without a record")
+        return tuple(told)
+
 
 def audit(folder: Path, info: RunInfo) -> Audit:
     """Check a run folder against its ``run.json``. Stops at the first problem."""
@@ -120,6 +135,8 @@ def _tasks(folder: Path, info: RunInfo, result: Audit) -> tuple[set[bytes], Prob
             allowed.add(task_and_kind(task.digest))
         except InputError as error:
             return allowed, Problem(file=path.name, line=number, message=error.message)
+        except RecursionError as error:  # it was decoded and is too deep to be encoded
+            return allowed, Problem(file=path.name, line=number, message=damaged(path, number, error).message)
         if at > info.tasks.size and info.state is State.COMPLETE and problem is None:
             problem = Problem(file=path.name, line=number, id=task.id, message="was added after the run was complete")
     if lines.tail:
@@ -151,13 +168,16 @@ def _chain(folder: Path, info: RunInfo, result: Audit, tasks: set[bytes]) -> Pro
             and line.endswith(suffix(name))
             and sample is not None
         ):
+            if seq >= noted:
+                problem = _unnoted(line, ledger.path, seq + 1, head)
+                if problem is not None:
+                    break
             matched += 1
             samples_size += len(sample) + 1
             sample = next(samples, None)
         else:
             problem = _explain(line, seq + 1, head, name, sample, matched + 1, tasks)
-            if problem is not None:
-                break
+            break
         seq += 1
         head = name
         ledger_size += len(line) + 1
@@ -192,11 +212,14 @@ def _rest(
         number = result.samples + result.unrecorded + 1
         try:
             rollout = read_rollout(sample, rollouts.path, number)
+            edited = canonical(rollout) != sample
         except InputError as error:
             return Problem(file=ROLLOUTS, line=number, message=error.message)
+        except RecursionError as error:  # it was decoded and is too deep to be encoded
+            return Problem(file=ROLLOUTS, line=number, message=damaged(rollouts.path, number, error).message)
         if complete:
             return Problem(file=ROLLOUTS, line=number, id=rollout.id, message="no record of the ledger is about it")
-        if canonical(rollout) != sample:
+        if edited:
             return Problem(file=ROLLOUTS, line=number, id=rollout.id, message="was edited")
         result.unrecorded += 1
         result.unrecorded_size += len(sample) + 1
@@ -211,8 +234,8 @@ def _rest(
 
 def _explain(
     line: bytes, seq: int, prev: str, name: str, sample: bytes | None, sample_number: int, tasks: set[bytes]
-) -> Problem | None:
-    """Why a line is not what must stand here; ``None`` when it is a good record of another kind than ``verdict``."""
+) -> Problem:
+    """Why a line is not what must stand here."""
     who = _peek(line, "rollout")
 
     def wrong(message: str, file: str = LEDGER, number: int = seq) -> Problem:
@@ -231,8 +254,9 @@ def _explain(
                 "does not belong to this run: settings, kind, creation time or tasks are not those it began with"
             )
         return wrong(f"does not follow record {seq - 1}: that one was rewritten or replaced, or this one was put in")
-    if _peek(line, "kind") != "verdict":
-        return None
+    kind = _peek(line, "kind")
+    if kind != "verdict":
+        return wrong(f"is of a kind that is not known: {kind}" if kind is not None else "cannot be read")
     if sample is None:
         return wrong("its sample is missing: removed or cut", ROLLOUTS, sample_number)
     if not line.startswith(prefix(seq, prev, hashlib.sha256(sample).hexdigest())):
@@ -243,13 +267,26 @@ def _explain(
         return Problem(
             file=taskfile.FILE, id=who, message=f"the task of record {seq} is not there as it was: edited or removed"
         )
-    return None
+    return wrong("is not spelled as Lydite writes it")
 
 
 def _peek(line: bytes, field: str) -> str | None:
     """A field of a line that may be damaged, as text."""
     try:
         value = msgspec.json.decode(line)[field]
-    except (msgspec.DecodeError, KeyError, TypeError):
+    except (*UNREADABLE, KeyError, TypeError):
         return None
-    return str(value)
+    return str(value) if isinstance(value, str | int) else None
+
+
+def _unnoted(line: bytes, path: Path, seq: int, prev: str) -> Problem | None:
+    """What is wrong with a good link behind the noted head. Nothing but itself vouches for it, so it is read too."""
+    try:
+        record = read_record(line, path, seq)
+        if link(record, seq, prev)[0] == line + b"\n":
+            return None
+    except InputError as error:
+        return Problem(file=path.name, line=seq, id=_peek(line, "rollout"), message=error.message)
+    except RecursionError as error:  # it was decoded and is too deep to be encoded
+        return Problem(file=path.name, line=seq, message=damaged(path, seq, error).message)
+    return Problem(file=path.name, line=seq, id=record.rollout, message="is not spelled as Lydite writes it")

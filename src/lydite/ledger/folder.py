@@ -26,7 +26,7 @@ from lydite.ledger.chain import link
 from lydite.ledger.files import Lines, Lock, storage, sync_folder
 from lydite.ledger.info import FILE as INFO
 from lydite.ledger.info import RunInfo, State, new_info, read_info, write_info
-from lydite.ledger.reading import read_record, read_rollout
+from lydite.ledger.reading import UNREADABLE, damaged, read_record, read_rollout
 from lydite.ledger.record import Graded, Row, record_of
 from lydite.ledger.vacancy import is_new_task, require_same, require_vacant, unmake
 from lydite.ledger.writer import Writer
@@ -210,12 +210,16 @@ class RunFolder:
     def _rollouts(self, size: int) -> Iterator[_Name]:
         """Names of the samples in the first ``size`` bytes."""
         decode = msgspec.json.Decoder(_Name).decode
-        at = 0
-        for line in Lines(self.path / ROLLOUTS):
+        at, path = 0, self.path / ROLLOUTS
+        for number, line in enumerate(Lines(path), 1):
             at += len(line) + 1
             if at > size:
                 return
-            yield decode(line)
+            try:
+                name = decode(line)
+            except UNREADABLE as error:
+                raise damaged(path, number, error) from None
+            yield name
 
     # ------------------------------------------------------------------ writing
 

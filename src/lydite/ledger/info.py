@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -17,9 +17,16 @@ from lydite.codec import canonical, digest
 from lydite.errors import InputError
 from lydite.ledger.chain import genesis
 from lydite.ledger.files import replace
+from lydite.ledger.reading import UNREADABLE, reason
 
 FILE = "run.json"
 _LIBRARIES = ("msgspec", "numpy", "torch", "transformers", "trl", "peft", "datasets")
+
+
+_DEPTH = 200
+"""Levels of nesting in ``settings`` and ``notes``: far more than is used, far less than breaks an encoder."""
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class State(StrEnum):
@@ -33,8 +40,8 @@ class State(StrEnum):
 class Mark(msgspec.Struct, frozen=True):
     """How far a file went: lines, bytes, and the SHA-256 of those bytes."""
 
-    count: int
-    size: int
+    count: Count
+    size: Count
     sha256: str
 
 
@@ -55,14 +62,14 @@ class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
         versions: of Python, Lydite and the libraries at hand.
     """
 
-    schema: int = 1
+    schema: Annotated[int, msgspec.Meta(ge=1)] = 1
     kind: str
     settings: dict[str, Any]
     settings_digest: str
     created: str
     state: State = State.RUNNING
     head: str
-    records: int = 0
+    records: Count = 0
     origin: Mark
     tasks: Mark
     notes: dict[str, Any] = {}
@@ -109,8 +116,10 @@ def read_info(folder: Path) -> RunInfo:
         raise InputError("not a run folder: there is no run.json in it", path=folder) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from error
-    except msgspec.DecodeError as error:
-        raise InputError(f"not what Lydite wrote: {error}", path=path) from None
+    except UNREADABLE as error:
+        raise InputError(f"not what Lydite wrote: {reason(error)}", path=path) from None
+    if _deeper([info.settings, info.notes], _DEPTH + 1):
+        raise InputError("not what Lydite wrote: nested too deeply", path=path)
     if info.schema > 1:
         raise InputError(
             f"written by a newer Lydite (layout {info.schema}, this one reads up to 1)",
@@ -124,6 +133,21 @@ def read_info(folder: Path) -> RunInfo:
 def write_info(folder: Path, info: RunInfo) -> None:
     """Replace ``run.json`` at once."""
     replace(folder / FILE, msgspec.json.format(msgspec.json.encode(info), indent=2) + b"\n")
+
+
+def _deeper(value: Any, depth: int) -> bool:
+    """Whether plain JSON nests more than ``depth`` levels. Level by level, as recursion is what it guards against."""
+    level = [value]
+    for _ in range(depth + 1):
+        level = [
+            item
+            for holder in level
+            if isinstance(holder, dict | list)
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+        ]
+        if not level:
+            return False
+    return any(isinstance(item, dict | list) for item in level)
 
 
 @cache

@@ -24,6 +24,14 @@ class _Versioned(Protocol):
 
 T = TypeVar("T", bound=_Versioned)
 
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding raises for bytes that Lydite did not write."""
+
+
+def reason(error: Exception) -> str:
+    """What is wrong with such bytes, in words."""
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+
 
 class Reader(Generic[T]):
     """Decodes lines of one kind. A line without ``schema`` is version 1.
@@ -51,8 +59,8 @@ class Reader(Generic[T]):
                 return value
         except msgspec.ValidationError:
             pass  # an older layout, perhaps
-        except msgspec.DecodeError as error:
-            raise _damaged(path, number, error) from None
+        except UNREADABLE as error:
+            raise damaged(path, number, error) from None
         return self._older(line, path, number)
 
     def _older(self, line: bytes, path: Path, number: int) -> T:
@@ -71,13 +79,17 @@ class Reader(Generic[T]):
                 document = self._upgrades[version](document)
                 version += 1
             return msgspec.convert({**document, "schema": version}, self._kind)
-        except (msgspec.DecodeError, KeyError) as error:
-            raise _damaged(path, number, error) from None
+        except (*UNREADABLE, KeyError) as error:
+            raise damaged(path, number, error) from None
 
 
-def _damaged(path: Path, number: int, error: Exception) -> InputError:
+def damaged(path: Path, number: int, error: Exception) -> InputError:
+    """The error for a line that cannot be decoded."""
     return InputError(
-        f"not what Lydite wrote: {error}", path=path, line=number, remedy=f"see `lydite ledger verify {path.parent}`"
+        f"not what Lydite wrote: {reason(error)}",
+        path=path,
+        line=number,
+        remedy=f"see `lydite ledger verify {path.parent}`",
     )
 
 

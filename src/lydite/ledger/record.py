@@ -39,7 +39,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         sample: SHA-256 of the sample's line in ``rollouts.jsonl``.
         task_digest: digest of the task document.
-        kind: ``verdict`` (of one new sample, in the order of ``rollouts.jsonl``); other kinds point to an older record.
+        kind: ``verdict`` (of one new sample, in the order of ``rollouts.jsonl``).
         rollout: id of the rollout.
         task: id of the task.
         policy: identity of the policy that spoke.
