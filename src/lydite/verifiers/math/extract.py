@@ -13,7 +13,8 @@ r"""Stage one: where in a completion the answer is. Linear-time scanners only.
 Several boxes are one answer when they say the same; the last one when the text between withdraws those before; one
 list when they are joined by commas, "and" or "or" and labels. Otherwise they are a scatter, which no comparison can
 make right; so are several "the answer is ..." that disagree. Of a longer text, the last ``WINDOW`` characters are
-looked at.
+looked at; comments (``disclaimed``) are not. Boxes and claims that are struck out or denied give way to those that are
+not; where there are no others, the answer is hedged.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import re
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from lydite.verifiers.math import claims
+from lydite.verifiers.math import claims, disclaimed
 from lydite.verifiers.text import Box, after_thinking, boxes, is_refusal
 
 Place = Literal["box", "tag", "marker", "anchor", "line", "last", "none"]
@@ -59,8 +60,6 @@ _JOIN = re.compile(
 )
 _LABELLED = re.compile(r",|;|\band\b|\bor\b|&|=")
 _EITHER = re.compile(r"\beither\b[^.\n]{0,40}$", re.IGNORECASE)
-# A denial and at most two words, right before a number: "it is not 2.5", "it can't be 2.5", "it is never equal to 2.5".
-_DENIAL = re.compile(r"(?:\b(?:not|never|cannot)|n't|≠)[ $(]{1,3}(?:[A-Za-z]{1,12} ){0,2}[$(\\ ]{0,3}$", re.IGNORECASE)
 _WITHDRAW = re.compile(
     r"\b(?:wait|scratch that|on second thought|on reflection|hold on|hmm|oops|correction|disregard|redo(?:ing)?"
     r"|never ?mind|i (?:have )?(?:made|make) (?:a|an) (?:\w{1,12} )?(?:mistake|error|slip)"
@@ -91,21 +90,25 @@ def extract(text: str, policy: Literal["strict", "lenient"] = "lenient") -> Extr
     rest = after_thinking(text)
     if rest is None:
         return Extraction()
-    rest = rest[-WINDOW:]
+    rest = disclaimed.uncommented(rest[-WINDOW:])
     found = [box for box in boxes(rest) if box.content.strip(" \t\r\n.$~,;:…")]
     if found:
-        return _boxed(rest, found)
+        return _boxed(rest, found, policy)
     if policy == "strict":
         return Extraction(refused=is_refusal(rest))
     return _tagged(rest) or _marked(rest) or _anchored(rest) or _last(rest)
 
 
-def _boxed(text: str, found: list[Box]) -> Extraction:
+def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
+    stands = disclaimed.standing(text, found)
+    found = stands or found
     last = found[-1]
     tail = text[last.end : last.end + 2000]
-    hedged = _taken_back(tail) if len(tail) > 3 else False
+    hedged = not stands or (_taken_back(tail) if len(tail) > 3 else False)
     after = claims.anchored(tail) if len(tail) > 12 else []
     again = after[-1].text if after else None
+    if hedged and after and policy == "lenient" and _replaced(tail, after[-1]):
+        return Extraction((after[-1].text,), "anchor")
     contents = [box.content.strip()[:MAX_ANSWER] for box in found]
     if len(contents) == 1 or all(content == contents[-1] for content in contents):
         return Extraction((contents[-1],), "box", hedged=hedged, after=again)
@@ -116,6 +119,8 @@ def _boxed(text: str, found: list[Box]) -> Extraction:
     for index, gap in enumerate(gaps):
         if _WITHDRAW.search(gap[-1000:]):
             first = index + 1
+    if disclaimed.parts_then_final(text, found):
+        first = len(found) - 1
     if first == len(found) - 1:
         return Extraction((contents[-1],), "box", hedged=hedged, after=again)
     joined = all(len(gap) < 80 and _JOIN.fullmatch(gap) and _LABELLED.search(gap) for gap in gaps[first:])
@@ -126,6 +131,14 @@ def _boxed(text: str, found: list[Box]) -> Extraction:
 def _taken_back(tail: str) -> bool:
     tail = tail.replace("’", "'")
     return bool(_WITHDRAW.search(tail) or _DOUBT.search(tail) or _TAIL_OR.match(tail))
+
+
+def _replaced(tail: str, claim: claims.Claim) -> bool:
+    """Whether the text behind a box takes it back, then claims another answer and stays with it."""
+    start = len(tail) - len(claim.rest) - len(claim.text)
+    short = len(claim.text) <= 40 and any(char.isdigit() for char in claim.text)
+    back = _WITHDRAW.search(tail.replace("’", "'"), 0, start)
+    return short and back is not None and not _taken_back(claim.rest) and not disclaimed.denied(tail, start)
 
 
 def _tagged(text: str) -> Extraction | None:
@@ -144,13 +157,19 @@ def _marked(text: str) -> Extraction | None:
     if not answers:
         return None
     same = all(answer == answers[-1] for answer in answers)
-    return Extraction((answers[-1],) if same else tuple(answers), "marker", "one" if same else "scatter")
+    tail = text[text.rfind("####") :].partition("\n")[2][:2000]
+    return Extraction(
+        (answers[-1],) if same else tuple(answers), "marker", "one" if same else "scatter", _taken_back(tail)
+    )
 
 
 def _anchored(text: str) -> Extraction | None:
-    found = claims.anchored(text[-20000:])
+    text = text[-20000:]
+    found = claims.anchored(text)
     if not found:
         return None
+    stands = [claim for claim in found if not _claim_denied(text, claim)]
+    found = stands or found
     tail = found[-1].rest
     told = [found[-1]]
     for earlier, later in zip(found[-2::-1], found[:0:-1], strict=False):
@@ -159,7 +178,17 @@ def _anchored(text: str) -> Extraction | None:
         if len(earlier.text) <= 40 and any(char.isdigit() for char in earlier.text):
             told.append(earlier)
     answers = tuple(dict.fromkeys(claim.text for claim in reversed(told[:MAX_BOXES])))
-    return Extraction(answers, "anchor", "one" if len(answers) == 1 else "scatter", _taken_back(tail[:2000]))
+    return Extraction(
+        answers, "anchor", "one" if len(answers) == 1 else "scatter", not stands or _taken_back(tail[:2000])
+    )
+
+
+def _claim_denied(text: str, claim: claims.Claim) -> bool:
+    end = len(text) - len(claim.rest)
+    if claim.text.lower().startswith("not "):
+        return True
+    # A claim of the form "... is the answer" stands before the words that the rest follows.
+    return text.endswith(claim.text, 0, end) and disclaimed.denied(text, end - len(claim.text), end)
 
 
 def _last(text: str) -> Extraction:
@@ -174,10 +203,4 @@ def _last(text: str) -> Extraction:
     found = claims.last_formula(text[-2000:])
     if not found:
         return Extraction((line[:200],), "line")
-    return Extraction((found,), "last", hedged=line.endswith("?") or _denied(text, found))
-
-
-def _denied(text: str, found: str) -> bool:
-    """Whether the last number stands in a denial: "it is not 2.5", "it can't be 2.5"."""
-    place = text.rfind(found)
-    return place >= 0 and _DENIAL.search(text[max(0, place - 60) : place].replace("’", "'")) is not None
+    return Extraction((found,), "last", hedged=line.endswith("?") or disclaimed.last_denied(text, found))

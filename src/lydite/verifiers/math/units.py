@@ -147,6 +147,20 @@ def _named(match: re.Match[str]) -> str:
     return f" {name} " if name in _ZEROS else match.group()
 
 
+# Words behind a number that make it another one, or a bound: what they name is no unit.
+_CHANGING = frozenset([
+    "factorial", "halves", "thirds", "quarters", "fourths", "fifths", "sixths", "sevenths", "eighths",
+    "ninths", "tenths", "hundredths", "thousandths", "least", "most", "than", "twice", "minus", "plus",
+    "choose", "mod", "modulo", "negative", "not",
+])  # fmt: skip
+# Alone these change it as well; before a noun they are a part of what is counted: half dollars, third graders.
+_FRACTIONS = frozenset([
+    "half", "third", "quarter", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    "double", "triple", "root", "squared", "cubed", "dozen", "hundred", "thousand", "million", "billion",
+    "trillion",
+])  # fmt: skip
+
+
 def parse_unit(text: str) -> Unit | None:
     """The unit that a text such as ``km/h``, ``square cm``, ``m/s^2``, ``miles per hour`` or ``red apples`` names.
 
@@ -203,6 +217,8 @@ def parse_unit(text: str) -> Unit | None:
             continue
         found = ("$" if piece == "$" else piece, 1, Fraction(1)) if piece in CURRENCIES else _lookup(piece)
         if found is None:
+            if lower in _CHANGING or (lower in _FRACTIONS and not nouns and not text[at:].strip(" .")):
+                return None
             if lower not in _MUTE and singular(lower) not in _MUTE:
                 nouns.append(singular(lower))
             boost = 1
@@ -212,6 +228,8 @@ def parse_unit(text: str) -> Unit | None:
         dims[name] = dims.get(name, 0) + exponent * sign
         factor *= size**sign
         last, boost = (name, exponent, size, sign), 1
+    if boost != 1:
+        return None
     if nouns:
         dims["of:" + " ".join(nouns)] = 1
     pairs = tuple(sorted((name, exponent) for name, exponent in dims.items() if exponent))

@@ -1,0 +1,122 @@
+r"""Answers that a text shows without giving them: denied, struck out, or in a comment. Every look is of bounded length.
+
+| form | examples |
+|---|---|
+| denied before | "it is not 4", "it would be wrong to say 4", "I don't think the answer is 4" |
+| denied behind | "4 is not the answer", "4 is wrong" |
+| struck out | ``\cancel{4}``, ``\xcancel``, ``\bcancel``, ``\sout``, ``\st`` around a box or all that is in it |
+| comments | ``<!-- ... -->``; lines with a box whose first character is ``%`` |
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from lydite.verifiers.text import Box
+
+# A denial and at most two words, right before a number: "it is not 2.5", "it can't be 2.5", "it is never equal to 2.5".
+_DENIAL = re.compile(r"(?:\b(?:not|never|cannot)|n't|≠)[ $(]{1,3}(?:[A-Za-z]{1,12} ){0,2}[$(\\ ]{0,3}$", re.IGNORECASE)
+# Before boxes and claims only words that carry the denial on: "we cannot simplify further: 4" denies nothing.
+_BEFORE = re.compile(
+    r"(?:(?<!or )\b(?:not|never|cannot)|n't)[ $(]{1,3}"
+    r"(?:(?:be|equals?|equal to|necessarily|simply|actually|really|exactly|just|even) ){0,2}"
+    r"(?:(?:the|my|our) )?(?:(?:final|correct|right) )?(?:answer,? ?)?[:$(\\ \n]{0,4}$"
+    r"|(?:\b(?:not|never|wrong|incorrect|false|mistake|mistaken|error)|n't) "
+    r"(?:true )?(?:to )?(?:say|think|believe|claim|answer|conclude|write|give|state|box|that)[ :]{1,2}"
+    r"(?:that )?(?:(?:the|my|our|it) )?(?:(?:final|correct|right) )?(?:answer )?(?:(?:is|would be|was) )?"
+    r"[:$(\\ \n]{0,4}$",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(
+    r"[\s$)\]\\]{0,4}(?:(?:is|was)(?: definitely| clearly| certainly)? (?:wrong|incorrect|false)\b"
+    r"|(?:(?:is|was|can|could)(?: definitely| clearly| certainly)? ?(?:not|n't)|cannot)(?: be)? (?:(?:the|my|our|a) )?"
+    r"(?:(?:final|right|correct|true|valid|possible) )?(?:answer|solution|right|correct|true)\b)",
+    re.IGNORECASE,
+)
+_STRIKE = re.compile(r"\\(?:[xb]?cancel|sout|st)\s{0,4}\{|\\.|[{}]", re.DOTALL)
+_COMMENT = re.compile(r"^[ \t]*%[^\n]*\\(?:boxed|fbox)[^\n]*", re.MULTILINE)
+_BOX = re.compile(r"\\[a-z]{1,9}\s{0,8}\{[\s$]{0,8}")
+_PART = re.compile(r"\b(?:part|step|case|half|stage)s?\b[^.\n]{0,40}$", re.IGNORECASE)
+_FINAL = re.compile(r"\b(?:so|thus|hence|therefore),? (?:the|our|my) final answer is[:\s$(\\]{0,6}$", re.IGNORECASE)
+
+
+def uncommented(text: str) -> str:
+    """The text without HTML comments (one that never ends runs to the end) and without TeX comments that hold boxes."""
+    if "<!--" in text:
+        kept: list[str] = []
+        at = 0
+        while (start := text.find("<!--", at)) >= 0:
+            kept.append(text[at:start])
+            end = text.find("-->", start + 4)
+            at = end + 3 if end >= 0 else len(text)
+        text = " ".join([*kept, text[at:]])
+    return (
+        "\n".join(
+            "" if "box" in line and line.lstrip()[:1] == "%" and _COMMENT.match(line) else line
+            for line in text.split("\n")
+        )
+        if "%" in text
+        else text
+    )
+
+
+def denied(text: str, start: int, end: int | None = None) -> bool:
+    """Whether the words right before ``start``, or right behind ``end``, deny what stands between."""
+    if _BEFORE.search(text[max(0, start - 80) : start].replace("’", "'")):
+        return True
+    return end is not None and _BEHIND.match(text[end : end + 80].replace("’", "'")) is not None
+
+
+def last_denied(text: str, found: str) -> bool:
+    """Whether the last number stands in a denial: "it is not 2.5", "it can't be 2.5"."""
+    place = text.rfind(found)
+    if place < 0:
+        return False
+    before = text[max(0, place - 60) : place].replace("’", "'")
+    return _DENIAL.search(before) is not None or denied(text, place, place + len(found))
+
+
+def standing(text: str, found: list[Box]) -> list[Box]:
+    """The boxes that are neither denied nor struck out."""
+    spans = _struck(text) if "cancel" in text or "\\st" in text or "\\sout" in text else []
+    starts = [start for start, _ in spans]
+    kept: list[Box] = []
+    for box in found:
+        if denied(text, box.start, box.end):
+            continue
+        opened = _BOX.match(text, box.start)
+        inside = opened.end() if opened else box.start
+        around = bisect_right(starts, box.start) - 1
+        within = bisect_right(starts, inside) - 1
+        if around >= 0 and spans[around][1] >= box.end:
+            continue
+        if within >= 0 and starts[within] == inside and not text[spans[within][1] : box.end - 1].strip(" $.\n"):
+            continue
+        kept.append(box)
+    return kept
+
+
+def parts_then_final(text: str, found: list[Box]) -> bool:
+    """Whether all boxes but the last are introduced as parts, and the last with "so the final answer is"."""
+    before = [text[max(0, box.start - 80) : box.start] for box in found]
+    return _FINAL.search(before[-1]) is not None and all(_PART.search(words) for words in before[:-1])
+
+
+def _struck(text: str) -> list[tuple[int, int]]:
+    """Where text is struck out, outermost, in order."""
+    spans: list[tuple[int, int]] = []
+    opened: list[int] = []  # per open brace the start of its command, -1 where it has none
+    for match in _STRIKE.finditer(text):
+        piece = match.group()
+        if piece == "{":
+            opened.append(-1)
+        elif piece == "}":
+            start = opened.pop() if opened else -1
+            if start >= 0:
+                while spans and spans[-1][0] > start:
+                    spans.pop()
+                spans.append((start, match.end()))
+        elif len(piece) > 2:
+            opened.append(match.start())
+    return spans
