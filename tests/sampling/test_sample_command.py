@@ -191,3 +191,13 @@ def test_a_run_that_is_stopped_or_killed_is_finished_by_the_same_command(
     found = verify_run(tmp_path / "run")
     assert (found.problem, found.records, found.state) == (None, 80, "complete")
     assert len({row.rollout.id for row in RunFolder.open(tmp_path / "run").rows()}) == 80
+
+
+def test_verify_says_when_a_run_is_not_complete(tmp_path: Path) -> None:
+    with RunFolder.create(tmp_path / "run", kind="sample", settings={}, tasks=[]):
+        pass
+    done = subprocess.run(
+        [sys.executable, "-m", "lydite", "ledger", "verify", str(tmp_path / "run")], capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    assert "interrupted" in done.stderr

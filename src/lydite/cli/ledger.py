@@ -37,22 +37,11 @@ def verify(
         err.print(f"{found.records} records before it are in order", markup=False)
         return 1
     err.print(f"in order: {found.records} records, {found.samples} samples, head {found.head}", markup=False)
-    if not found.sealed:
-        err.print(f"not sealed yet: {', '.join(_loose(found))}; resume the run to seal them", markup=False)
+    for sentence in found.standing:
+        err.print(sentence, markup=False)
     if head is None and not as_json:
         err.print("a head noted elsewhere (--head) proves that the whole was not rewritten", markup=False)
     return 0
-
-
-def _loose(found: Audit) -> list[str]:
-    parts = []
-    if found.unnoted:
-        parts.append(f"{found.unnoted} records behind the noted head")
-    if found.unrecorded:
-        parts.append(f"{found.unrecorded} samples without a record")
-    if found.torn:
-        parts.append(f"an incomplete last line in {' and '.join(found.torn)}")
-    return parts
 
 
 def _audit_summary(run: Path, found: Audit) -> dict[str, Any]:
@@ -64,6 +53,7 @@ def _audit_summary(run: Path, found: Audit) -> dict[str, Any]:
         "samples": found.samples,
         "head": found.head,
         "unsealed": {"records": found.unnoted, "samples": found.unrecorded, "torn": found.torn},
+        "standing": found.standing,
         "problem": found.problem,
     }
 
