@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Annotated, Any
 
 import msgspec
 import typer
 
+from lydite.cli.verify_output import Sink
 from lydite.codec import well_formed
-from lydite.errors import InputError, StorageError
+from lydite.errors import InputError
 from lydite.flag import Flag
 from lydite.task import Checker, Task
 from lydite.verdict import Outcome, Part, Verdict
@@ -94,7 +94,7 @@ def verify(
     first = ""
     with ExitStack() as stack:
         lines = _open_input(source, output, stack)
-        sink = _Sink(output)
+        sink = Sink(output)
         stack.callback(sink.close)
         for reply in _judge(_numbered(lines), setup, jobs, timeout):
             counts[_OUTCOMES[reply[0]]] += 1
@@ -283,75 +283,3 @@ def _reply(
         line=line,
     )
     return _CODES[verdict.outcome] + mark + _OUT.encode(out) + b"\n"
-
-
-class _Sink:
-    """Whole lines, in large writes; a write that fails half-way is taken back to the last whole line."""
-
-    def __init__(self, output: str) -> None:
-        self._buffer = bytearray()
-        self._path = None if output == "-" else Path(output)
-        self._file: IO[bytes] | None = None
-        self._done = 0
-        if self._path is not None:
-            try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = _locked(self._path)
-            except OSError as error:
-                raise InputError(f"cannot be written: {error.strerror}", path=output) from None
-        self._lazy = self._file is not None or not sys.stdout.isatty()
-
-    def write(self, line: bytes) -> None:
-        self._buffer += line
-        if not self._lazy or len(self._buffer) >= 1 << 16:
-            self.flush()
-
-    def flush(self) -> None:
-        data, self._buffer = bytes(self._buffer), bytearray()
-        if not data:
-            return
-        if self._file is None:
-            try:
-                sys.stdout.buffer.write(data)
-                sys.stdout.buffer.flush()
-            except BrokenPipeError:
-                raise
-            except OSError as error:
-                raise StorageError(f"standard output: {error.strerror}") from None
-            return
-        try:
-            written = 0
-            while written < len(data):
-                written += self._file.write(data[written:]) or 0
-        except OSError as error:
-            whole = data[:written].rfind(b"\n") + 1
-            with suppress(OSError):  # not a regular file: nothing to take back
-                os.ftruncate(self._file.fileno(), self._done + whole)
-            raise StorageError(f"{self._path}: {error.strerror}; what is there ends with a whole line") from None
-        self._done += len(data)
-
-    def close(self) -> None:
-        try:
-            self.flush()
-        finally:
-            if self._file is not None:
-                self._file.close()
-
-
-def _locked(path: Path) -> IO[bytes]:
-    """The file, empty and ours alone: two processes that write one output would tear each other's lines.
-
-    Raises:
-        InputError: another process is writing it.
-    """
-    import fcntl
-
-    file = open(path, "ab", buffering=0)  # noqa: SIM115 (closed by the sink)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        raise InputError("is being written by another process", path=path, remedy="name another output") from None
-    if path.is_file():  # a device has nothing to empty
-        file.truncate(0)
-    return file
