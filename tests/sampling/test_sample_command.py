@@ -201,3 +201,45 @@ def test_verify_says_when_a_run_is_not_complete(tmp_path: Path) -> None:
     )
     assert done.returncode == 0
     assert "interrupted" in done.stderr
+
+
+def test_what_a_server_used_is_told_and_costed(tmp_path: Path) -> None:
+    import threading
+    from http.server import BaseHTTPRequestHandler, HTTPServer
+
+    class Server(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            choices = [
+                {"index": i, "finish_reason": "stop", "message": {"role": "assistant", "content": "\\boxed{56}"}}
+                for i in range(asked.get("n", 1))
+            ]
+            usage = {"prompt_tokens": 10, "completion_tokens": 20}
+            body = json.dumps({"choices": choices, "usage": usage}).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    tasks = tmp_path / "tasks.jsonl"
+    tasks.write_text(json.dumps({"prompt": "7 * 8?", "checker": {"type": "math", "config": {"answer": "56"}}}) + "\n")
+    server = HTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        spec = "openai:m?price_prompt=100000&price_completion=50000"
+        command = [sys.executable, "-m", "lydite", "sample", str(tasks), "--policy", spec, "-n", "3", "--json"]
+        environment = {**os.environ, "OPENAI_BASE_URL": f"http://127.0.0.1:{server.server_port}/v1"}
+        done = subprocess.run(
+            [*command, "-o", str(tmp_path / "run")], capture_output=True, text=True, env=environment, timeout=60
+        )
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert done.returncode == 0, done.stderr
+    served = json.loads(done.stdout)["served"]
+    assert (served["requests"], served["prompt_tokens"], served["completion_tokens"]) == (1, 10, 20)
+    assert served["cost"] == 2.0
+    assert "10 tokens in, 20 out, cost 2.0000" in done.stderr

@@ -72,8 +72,12 @@ def sample(
             run.finish()
         count = run.info.tasks.count
     _tell(out, totals)
+    served = getattr(speaker, "totals", None)  # a served policy counts what the server says it used, in this session
+    if served is not None and served.requests:
+        _tell_served(served)
     if as_json:
-        print_json({"run": str(out), "policy": speaker.id, "tasks": count, "n": n, **totals.summary()})
+        said = {"run": str(out), "policy": speaker.id, "tasks": count, "n": n, **totals.summary()}
+        print_json(said if served is None else {**said, "served": served})
 
 
 async def _sample(
@@ -150,6 +154,17 @@ def _tell(out: Path, totals: SampleTotals) -> None:
         err.print(f"invalid ({count}): {reason}", markup=False)
     err.print(f"run {out}", markup=False)
     err.print(f"ledger head {totals.head}", markup=False)
+
+
+def _tell_served(served: Any) -> None:
+    from lydite.cli.console import err
+
+    cost = "" if served.cost is None else f", cost {served.cost:.4f}"
+    err.print(
+        f"the server was asked {served.requests} times ({served.retries} retries) and counts"
+        f" {served.prompt_tokens} tokens in, {served.completion_tokens} out{cost}",
+        markup=False,
+    )
 
 
 def _share(count: int, total: int) -> str:
