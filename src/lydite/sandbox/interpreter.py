@@ -67,7 +67,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
         python: the base interpreter, all links resolved.
         path: its ``sys.path`` with the standard library alone.
         read_only: existing files and folders to show, read-only and at the same path. Some are links (/bin).
-        masked: folders below ``read_only`` that must look empty.
+        masked: folders below ``read_only`` that must look empty; under both names where one leads over a link.
         packages: (host path, name) of files and folders to be importable under that name. May lie below ``masked``.
         imports: modules that a zygote imports before its first job.
     """
@@ -185,7 +185,8 @@ def _masked(read_only: Sequence[str], prefix: str, needed: Sequence[str]) -> tup
         real = os.path.realpath(folder)
         if os.path.isdir(folder) and _below(folder, read_only) and not any(_below(file, [real]) for file in needed):
             masked.setdefault(real, folder)
-    return tuple(folder for real, folder in masked.items() if not _below(os.path.dirname(real), list(masked)))
+    outermost = [pair for pair in masked.items() if not _below(os.path.dirname(pair[0]), list(masked))]
+    return tuple(dict.fromkeys(path for real, folder in outermost for path in (folder, real)))
 
 
 def _below(path: str, folders: Sequence[str]) -> bool:
