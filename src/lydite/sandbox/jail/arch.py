@@ -69,16 +69,16 @@ process_vm_writev 311 271; kcmp 312 272; finit_module 313 273; sched_setattr 314
 renameat2 316 276; seccomp 317 277; getrandom 318 278; memfd_create 319 279; kexec_file_load 320 294; bpf 321 280;
 execveat 322 281; userfaultfd 323 282; membarrier 324 283; mlock2 325 284; copy_file_range 326 285; preadv2 327 286;
 pwritev2 328 287; pkey_mprotect 329 288; pkey_alloc 330 289; pkey_free 331 290; statx 332 291; io_pgetevents 333
-292; rseq 334 293; pidfd_send_signal 424 424; io_uring_setup 425 425; io_uring_enter 426 426; io_uring_register 427
-427; open_tree 428 428; move_mount 429 429; fsopen 430 430; fsconfig 431 431; fsmount 432 432; fspick 433 433;
-pidfd_open 434 434; clone3 435 435; close_range 436 436; openat2 437 437; pidfd_getfd 438 438; faccessat2 439 439;
-process_madvise 440 440; epoll_pwait2 441 441; mount_setattr 442 442; quotactl_fd 443 443; landlock_create_ruleset
-444 444; landlock_add_rule 445 445; landlock_restrict_self 446 446; memfd_secret 447 447; process_mrelease 448 448;
-futex_waitv 449 449; set_mempolicy_home_node 450 450; cachestat 451 451; fchmodat2 452 452; map_shadow_stack 453
-453; futex_wake 454 454; futex_wait 455 455; futex_requeue 456 456; statmount 457 457; listmount 458 458;
-lsm_get_self_attr 459 459; lsm_set_self_attr 460 460; lsm_list_modules 461 461; mseal 462 462; setxattrat 463 463;
-getxattrat 464 464; listxattrat 465 465; removexattrat 466 466; open_tree_attr 467 467; file_getattr 468 468;
-file_setattr 469 469
+292; rseq 334 293; uretprobe 335 -; uprobe 336 -; pidfd_send_signal 424 424; io_uring_setup 425 425; io_uring_enter
+426 426; io_uring_register 427 427; open_tree 428 428; move_mount 429 429; fsopen 430 430; fsconfig 431 431; fsmount
+432 432; fspick 433 433; pidfd_open 434 434; clone3 435 435; close_range 436 436; openat2 437 437; pidfd_getfd 438
+438; faccessat2 439 439; process_madvise 440 440; epoll_pwait2 441 441; mount_setattr 442 442; quotactl_fd 443 443;
+landlock_create_ruleset 444 444; landlock_add_rule 445 445; landlock_restrict_self 446 446; memfd_secret 447 447;
+process_mrelease 448 448; futex_waitv 449 449; set_mempolicy_home_node 450 450; cachestat 451 451; fchmodat2 452
+452; map_shadow_stack 453 453; futex_wake 454 454; futex_wait 455 455; futex_requeue 456 456; statmount 457 457;
+listmount 458 458; lsm_get_self_attr 459 459; lsm_set_self_attr 460 460; lsm_list_modules 461 461; mseal 462 462;
+setxattrat 463 463; getxattrat 464 464; listxattrat 465 465; removexattrat 466 466; open_tree_attr 467 467;
+file_getattr 468 468; file_setattr 469 469
 """
 
 
