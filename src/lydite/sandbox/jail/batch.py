@@ -1,0 +1,92 @@
+"""Many inputs of one program: compiled once, forked per input, inside of one job.
+
+The process that forks is the job's own first process, without capabilities and not dumpable, so that a run can neither read
+it nor write into its results. A run that kills it harms only itself: the supervisor counts that run as killed and submits
+the inputs after it again. Runs of one batch share the writable folders, since they are one program; they do not share
+processes, memory or output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import resource
+import signal
+from types import CodeType
+from typing import Any
+
+from . import job, kernel, wire
+
+
+def run_batch(world: job.World, pipes: job.Pipes, request: tuple[Any, ...], watch: Any) -> None:
+    """Run every input; append one :data:`.wire.RUN` with its output per input to ``pipes.out``."""
+    timeout, cpu, memory, (_, descriptors, file_bytes) = request[1:5]
+    os.environ.update(request[6])
+    source, inputs = request[7], request[8]
+    fcntl.fcntl(pipes.out, fcntl.F_SETFL, 0)  # sendfile refuses a file that only appends
+    code = _compiled(source)
+    out, err = wire.output_file("stdout"), wire.output_file("stderr")
+    os.dup2(out, 1)
+    os.dup2(err, 2)
+    for data in inputs:
+        stdin = job.stdin_file(data)
+        pid = job.fork()
+        if pid == 0:
+            os.dup2(stdin, 0)
+            world.confine_run()
+            kernel.close_from(3)
+            job.limit(resource.RLIMIT_FSIZE, file_bytes)
+            job.limit(resource.RLIMIT_NOFILE, descriptors)
+            job.limit_cpu(cpu)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+            job.run(source, code)
+        os.close(stdin)
+        pidfd = os.pidfd_open(pid)
+        stopped, clock, before = watch.until_end(pid, pidfd, timeout, cpu, memory)
+        watch.world.kill(pid)
+        _, status, usage = os.wait4(pid, 0)
+        watch.world.end(pid)
+        os.close(pidfd)
+        killed, denied = watch.counters()
+        full = status != 0 and world.full()
+        sizes = (os.fstat(out).st_size, os.fstat(err).st_size)
+        head = wire.RUN.pack(
+            status, stopped, killed, denied, full, clock(), watch.cpu_since(before, usage), sizes[0], sizes[1]
+        )
+        os.write(pipes.out, head)
+        for fd, size in ((out, sizes[0]), (err, sizes[1])):
+            offset = 0
+            while offset < size and (sent := os.sendfile(pipes.out, fd, offset, size - offset)):
+                offset += sent
+            os.ftruncate(fd, 0)
+
+
+def _compiled(source: str) -> CodeType | None:
+    """The program's code; None where it does not compile: each run then tells so itself."""
+    with contextlib.suppress(BaseException):
+        return compile(source, job.NAME, "exec", dont_inherit=True)
+    return None
+
+
+class Inside:
+    """How the process that forks the runs ends one: it cannot name its own pid namespace from outside."""
+
+    def __init__(self, world: job.World) -> None:
+        self._world = world
+
+    def kill(self, pid: int) -> None:
+        """Every other process of the job: kill(-1) spares the caller and pid 1, and no fork slips through it."""
+        with contextlib.suppress(OSError):
+            if self._world.group_only:
+                os.killpg(pid, signal.SIGKILL)
+            else:
+                os.kill(-1, signal.SIGKILL)
+
+    def end(self, pid: int) -> None:
+        """Reap what came to us."""
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                self.kill(pid)
+                os.waitpid(-1, 0)

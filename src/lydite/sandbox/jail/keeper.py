@@ -1,0 +1,318 @@
+"""The process between the supervisor and the zygotes. It never sees a job.
+
+Started by exec with an empty environment, so that nothing of the supervisor's memory, descriptors or settings is in it. It
+imports and warms what jobs use, forks zygotes on request, owns control groups and folders, and outlives the supervisor
+just long enough to end everything and remove everything when that is gone, however it went.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from . import cgroups, job, kernel, root, session, warm, wire, zygote
+from .world import LandlockOnly, Namespaces
+
+GONE = 0x7FFFFFFF
+SPARE_IDS = 0x78000000  # far from the ids of users, system services, containers and their sub-ids
+
+
+class Keeper:
+    """Zygotes by number, and what has to be removed after each."""
+
+    def __init__(self, control: socket.socket, caller: int) -> None:
+        self.control, self.caller = control, caller
+        self.plan: dict[str, Any] = {}
+        self.groups: cgroups.Cgroups | None = None
+        self.folder: str | None = None
+        self.children: dict[int, tuple[int, int, Any, str | None]] = {}  # number -> pid, pidfd, group, folder
+        self.lifeline, self.lifeline_end = os.pipe()
+        self.started = 0
+
+    def prepare(self) -> dict[str, Any]:
+        """Read the plan, import, warm up. Returns what the supervisor wants to know."""
+        message, fds, _, _ = socket.recv_fds(self.control, wire.INLINE + 4096, 1)
+        (self.plan,) = wire.decode(message, fds)
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        kernel.prctl(kernel.PR_SET_NAME, _name(b"lydite-keeper"))
+        if self.plan["cgroup"]:
+            self.groups = cgroups.find()
+            self.groups.sweep()
+        if not self.plan["namespaces"]:
+            _sweep_folders(self.plan["temp"])
+            self.folder = tempfile.mkdtemp(
+                prefix=f"lydite-{os.getpid()}-{_start_time(os.getpid())}-", dir=self.plan["temp"]
+            )
+            os.chmod(self.folder, 0o711)
+        warm.imports(self.plan)
+        _environment(self.plan)
+        self.plan["warm"] = warm.up(self.plan)
+        gc.collect()
+        gc.freeze()  # a collection in a job would write to the header of every object, and so copy every page
+        gc.disable()
+        return {"ready": True}
+
+    def serve(self) -> None:
+        """Until the supervisor is gone."""
+        poll = select.poll()
+        poll.register(self.control, select.POLLIN)
+        caller = os.pidfd_open(self.caller)  # also when a fork of the supervisor still holds our socket
+        poll.register(caller, select.POLLIN)
+        while True:
+            for pid, pidfd, _, _ in self.children.values():
+                del pid
+                poll.register(pidfd, select.POLLIN)
+            ready = {fd for fd, _ in poll.poll()}
+            for number, (_, pidfd, _, _) in list(self.children.items()):
+                if pidfd in ready:
+                    poll.unregister(pidfd)
+                    self.bury(number)
+            if caller in ready:
+                return
+            if self.control.fileno() in ready:
+                message, fds, _, _ = socket.recv_fds(self.control, wire.INLINE + 4096, 4)
+                if not message:
+                    return
+                request = json.loads(message)
+                try:
+                    answer = self.spawn(request, fds) if request["do"] == "spawn" else self.end(request["number"], poll)
+                except OSError as error:
+                    answer = {"error": str(error)}
+                finally:
+                    for fd in fds:
+                        os.close(fd)
+                self.control.send(json.dumps(answer).encode())
+
+    def spawn(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Fork a zygote that serves on this descriptor."""
+        number = self.started
+        self.started += 1
+        plan = {**self.plan, **request["plan"]}
+        uid = spare_id(number) if os.getuid() == 0 else None
+        group = None
+        if self.groups is not None:
+            group = self.groups.create(str(number), plan["memory"] + plan["overhead"], plan["processes"] + plan["own"])
+        folder = None
+        if self.folder is not None:
+            folder = plan["folder"] = f"{self.folder}/{number}"
+            os.mkdir(folder, 0o700)
+            if uid is not None:
+                os.chown(folder, uid, uid)
+        report, report_end = os.pipe()
+        pid = job.fork()
+        if pid == 0:
+            os.close(report)
+            _become_zygote(plan, uid, group, request["kind"], fds[0], self.lifeline, report_end)
+        os.close(report_end)
+        text = b""
+        while not text.endswith(b"\n") and (part := os.read(report, 4096)):
+            text += part
+        os.close(report)
+        words = text.decode(errors="replace").split(None, 1)
+        if not words or not words[0].isdigit():
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+            self._remove(group, folder)
+            return {"error": " ".join(words) or "the zygote died while it was set up"}
+        child = int(words[0])
+        if child != pid:
+            os.waitpid(pid, 0)
+        self.children[number] = (child, os.pidfd_open(child), group, folder)
+        reason = words[1].strip() if len(words) > 1 else ""
+        if reason != "ready":
+            self.end(number, None)
+            return {"error": reason or "the zygote died while it was set up"}
+        return {"number": number, "uid": uid if uid is not None else os.getuid()}
+
+    def end(self, number: int, poll: Any) -> dict[str, Any]:
+        """Kill a zygote and everything below it, and remove what it had."""
+        if number in self.children:
+            _, pidfd, _, _ = self.children[number]
+            if poll is not None:
+                with contextlib.suppress(KeyError):
+                    poll.unregister(pidfd)
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+            self.bury(number)
+        return {"ended": number}
+
+    def bury(self, number: int) -> None:
+        """Reap a zygote that is dead and remove what it had."""
+        pid, pidfd, group, folder = self.children.pop(number)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)
+        os.close(pidfd)
+        self._remove(group, folder)
+
+    def _remove(self, group: Any, folder: str | None) -> None:
+        if group is not None:
+            group.kill_all()
+            with contextlib.suppress(OSError):  # what cannot be removed now is swept by a later keeper
+                group.remove()
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """End everything and remove everything."""
+        for pid, pidfd, _, _ in self.children.values():
+            del pid
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        for number in list(self.children):
+            self.bury(number)
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _become_zygote(
+    plan: dict[str, Any], uid: int | None, group: Any, kind: str, requests: int, lifeline: int, report: int
+) -> NoReturn:
+    """Confine this fresh fork of the keeper for good, and serve."""
+    try:
+        _close_all_but({requests, lifeline, report})
+        kernel.prctl(kernel.PR_SET_NAME, _name(b"lydite-zygote"))
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if group is not None:
+            group.join()
+            group.open()
+        os.umask(0o022)
+        world: job.World
+        if plan["namespaces"]:
+            world = Namespaces(plan, uid)
+            if uid is not None:
+                kernel.unshare(kernel.NEWNS)
+                root.build(plan)
+                root.become(uid)
+                kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+            pid = root.clone_into_namespaces()
+            if pid:
+                os.write(report, b"%d " % pid)
+                os._exit(0)
+        else:
+            os.write(report, b"%d " % os.getpid())
+            world = LandlockOnly(plan, uid)
+            if uid is not None:
+                root.become(uid)
+        world.enter()
+        if plan["namespaces"]:
+            warm.relocate(plan)
+        os.write(report, b"ready\n")
+        os.close(report)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            where = error.__traceback__
+            while where is not None and where.tb_next is not None:
+                where = where.tb_next
+            line = f" [{os.path.basename(where.tb_frame.f_code.co_filename)}:{where.tb_lineno}]" if where else ""
+            os.write(report, f"{type(error).__name__}: {error}{line}\n".encode(errors="replace"))
+        os._exit(1)
+    serve = session.serve if kind == "session" else zygote.serve
+    try:
+        serve(world, socket.socket(fileno=requests), group, lifeline)
+    except BaseException as error:
+        if plan.get("debug"):
+            import traceback
+
+            with open(plan["debug"], "a") as file:
+                traceback.print_exception(error, file=file)
+        os._exit(1)
+
+
+def spare_id(number: int) -> int:
+    """A uid that nothing else runs under, below what this user namespace maps."""
+    wanted = SPARE_IDS + (os.getpid() % (1 << 18)) * 256 + number % 256
+    with open("/proc/self/uid_map") as file:
+        ranges = [tuple(map(int, line.split())) for line in file]
+    if any(first <= wanted < first + count for first, _, count in ranges):
+        return wanted
+    first, _, count = max(ranges)
+    if count < 1024:
+        raise OSError(1, "this user namespace maps no spare user id: run as an ordinary user instead")
+    return int(first + count - 1 - number % 512)
+
+
+def _close_all_but(keep: set[int]) -> None:
+    previous = 2
+    for fd in sorted(keep):
+        os.closerange(previous + 1, fd)
+        previous = fd
+    kernel.close_from(previous + 1)
+
+
+def _environment(plan: dict[str, Any]) -> None:
+    """What jobs find in os.environ: the same everywhere."""
+    inside = plan["namespaces"]
+    os.environ.clear()
+    os.environ.update(
+        PATH=":".join(dict.fromkeys([os.path.dirname(plan["python"]), "/usr/local/bin", "/usr/bin", "/bin"])),
+        HOME="/tmp" if inside else "/",  # noqa: S108
+        LANG="C.UTF-8",
+        USER="job",
+        PYTHONDONTWRITEBYTECODE="1",
+        PYTHONHASHSEED="0",
+        OPENBLAS_NUM_THREADS="1",
+        OMP_NUM_THREADS="1",
+    )
+    if plan["packages"] and inside:
+        os.environ["PYTHONPATH"] = root.PACKAGES
+    sys.dont_write_bytecode = True
+
+
+def _sweep_folders(temp: str) -> None:
+    """Remove what a keeper that was killed itself has left behind."""
+    for name in os.listdir(temp):
+        parts = name.split("-")
+        if len(parts) == 4 and parts[0] == "lydite" and parts[1].isdigit() and _start_time(int(parts[1])) != parts[2]:
+            path = os.path.join(temp, name)
+            if os.lstat(path).st_uid == os.getuid():
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _start_time(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[19].decode()
+    except OSError:
+        return ""
+
+
+def _name(text: bytes) -> int:
+    import ctypes
+
+    _NAMES.append(ctypes.create_string_buffer(text))
+    return ctypes.addressof(_NAMES[-1])
+
+
+_NAMES: list[Any] = []
+
+
+def main(arguments: Iterable[str]) -> None:
+    """``keeper CONTROL_FD CALLER_PID``."""
+    control, caller = map(int, arguments)
+    # The terminal's ^C is for the supervisor, which then ends us.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    keeper = Keeper(socket.socket(fileno=control), caller)
+    try:
+        try:
+            answer = keeper.prepare()
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        keeper.control.send(json.dumps(answer).encode())
+        if "error" not in answer:
+            keeper.serve()
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    finally:
+        keeper.close()

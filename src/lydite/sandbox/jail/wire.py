@@ -1,0 +1,113 @@
+"""The messages that cross the boundary, as both sides read them.
+
+Requests come from the supervisor, which is trusted, and are decoded by the process that will run the job (never by the
+zygote, whose memory every later job would inherit). Replies are fixed structs and descriptors: the supervisor never
+decodes anything that a job could have shaped.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import socket
+import struct
+from typing import Any
+
+INLINE = 60_000  # bytes of a request that travel in the datagram itself; more goes through a sealed memory file
+F_ADD_SEALS, SEALED = 1033, 0xF  # linux/fcntl.h: no more seals, no shrinking, growing, writing
+
+CODE, ARGV, BATCH = 1, 2, 3
+
+# Why a job was stopped, as its zygote saw it.
+NOT_STOPPED, WALL, CPU, MEMORY, DISK, ASKED = 0, 1, 2, 3, 4, 5
+
+# From the job's process to its zygote, just before the program starts: seconds of wall clock, seconds of processor time,
+# bytes of memory, bytes of files. A note of another size is the text of what went wrong in the set-up.
+NOTE = struct.Struct("<ddqq")
+
+# From the zygote to the supervisor: did the program start, wait status, why it was stopped, processes killed by the
+# kernel for memory, forks denied, tree full, seconds of wall clock, seconds of processor time.
+REPLY = struct.Struct("<BiBiiBdd")
+
+# One run of a batch, in the file of results: wait status, why stopped, memory kills, forks denied, tree full, seconds of
+# wall clock, of processor time, bytes of output and of error output that follow.
+RUN = struct.Struct("<iBiiBddqq")
+
+# The outcome of a file operation of a session: errno, 0 or NO_PATH, bytes that follow (in the message or in a memory file).
+FILE = struct.Struct("<iq")
+NO_PATH = -1  # the path is none that a workspace could have
+
+STOP = b"\x00stop"
+
+
+def sealed(data: bytes, name: str = "lydite") -> int:
+    """A memory file with this content that nobody can change, at offset 0."""
+    import fcntl
+
+    fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+        os.lseek(fd, 0, 0)
+        fcntl.fcntl(fd, F_ADD_SEALS, SEALED)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def send(sock: socket.socket, request: tuple[Any, ...], fds: tuple[int, ...] = (), prefix: bytes = b"") -> None:
+    """Send a request, with descriptors. ``prefix`` comes before it, for whoever passes it on.
+
+    Raises:
+        OSError: the other side is gone.
+    """
+    data = marshal.dumps(request, 2)
+    if len(data) <= INLINE:
+        if fds:
+            socket.send_fds(sock, [prefix, b"\x01", data], fds)
+        else:
+            sock.send(prefix + b"\x01" + data)
+        return
+    blob = sealed(data)
+    try:
+        socket.send_fds(sock, [prefix, b"\x02"], (blob, *fds))
+    finally:
+        os.close(blob)
+
+
+def decode(message: bytes, fds: list[int]) -> tuple[Any, ...]:
+    """The request in a message. Descriptors that belong to it remain in ``fds``."""
+    if message[:1] == b"\x01":
+        request: tuple[Any, ...] = marshal.loads(message[1:])  # from the supervisor only  # noqa: S302
+        return request
+    blob = fds.pop(0)
+    data = read_all(blob)
+    os.close(blob)
+    request = marshal.loads(data)  # noqa: S302
+    return request
+
+
+def read_all(fd: int, limit: int | None = None) -> bytes:
+    """The content of a memory file from its start, up to ``limit`` bytes."""
+    size = os.fstat(fd).st_size
+    if limit is not None:
+        size = min(size, limit)
+    parts, offset = [], 0
+    while offset < size:
+        part = os.pread(fd, min(size - offset, 1 << 24), offset)
+        if not part:
+            break
+        parts.append(part)
+        offset += len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def output_file(name: str) -> int:
+    """A memory file for a program's output. Appending: a second descriptor of it cannot overwrite what is there."""
+    import fcntl
+
+    fd = os.memfd_create(name, os.MFD_CLOEXEC)
+    fcntl.fcntl(fd, fcntl.F_SETFL, os.O_APPEND)
+    return fd

@@ -1,0 +1,364 @@
+"""Where a job runs and how it is ended: with namespaces, or with Landlock alone.
+
+Both worlds answer the same four questions: how is this process confined for good (``enter``), what is made afresh for a job
+(``begin``), how does everything that the job started end (``end``), and how is the tree made clean again (``clean``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import dataclasses
+import mmap
+import os
+import shutil
+import signal
+from typing import Any
+
+from . import kernel, landlock, root, seccomp
+
+_CAPS_HEADER = ctypes.create_string_buffer((0x20080522).to_bytes(4, "little") + bytes(4))
+_CAPS_NONE = ctypes.create_string_buffer(24)
+DEVICE_PATHS = tuple(f"/dev/{name}" for name in root.DEVICES)
+
+
+def drop_capabilities() -> None:
+    """No effective, permitted or inheritable capability is left. no_new_privs keeps it so."""
+    kernel.syscall("capset", _CAPS_HEADER, _CAPS_NONE)
+
+
+class Namespaces:
+    """Covered: every process of a job lives in a pid namespace of its own and dies with it, whatever it did to escape its
+    parent; it sees neither the zygote nor anything of the host. Not covered: see :mod:`.root`.
+
+    The namespace's pid 1 is a process that shares the zygote's memory and does nothing but pause: it reaps orphans and, unlike a
+    job in its place, leaves the job the ordinary meaning of signals. It costs 70 us, a fork in its place would cost 500.
+    """
+
+    writable = root.WRITABLE
+    workspace = root.WORKSPACE
+    tmp = root.TMP
+    group_only = False
+
+    def __init__(self, plan: dict[str, Any], uid: int | None) -> None:
+        self.plan, self.uid = plan, uid
+        # Asked now: in a user namespace without a map the kernel calls everyone nobody.
+        self._ids = (uid, uid) if uid is not None else (os.getuid(), os.getgid())
+        self.ruleset = -1
+        self.init = 0
+        self._own = -1
+        self._clean: tuple[object, ...] = ()
+        self._filter: bytes | None = None
+
+    def enter(self) -> None:
+        """Called as pid 1 of fresh namespaces. Afterwards nothing here can reach the host."""
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # the id maps are written through /proc/self
+        root.map_ids(*self._ids)
+        if self.uid is None:
+            root.build(self.plan)
+        root.settle()
+        if self.plan["network"] == "loopback":
+            _loopback_up()
+        root.mount_writable(self.plan["disk"], self.plan["inodes"])
+        self._clean = root.fingerprint()
+        self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # /proc/1 belongs to root, no job may trace us
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        self._rules()
+        policy = seccomp.Policy(
+            sockets="loopback" if self.plan["network"] == "loopback" else "unix",
+            memfd=True,
+            namespaces=True,
+            same_group=False,
+            own_process_only=False,
+            signals=True,
+        )
+        seccomp.install(seccomp.program(policy))
+        if not self.plan["cgroup"]:
+            # Without a memory cgroup nobody counts the pages of a memory file that no process maps.
+            self._filter = seccomp.program(dataclasses.replace(policy, memfd=False, namespaces=False))
+        stack = mmap.mmap(-1, 1 << 16)
+        self._stack = stack  # keeps it mapped
+        top = ctypes.addressof(ctypes.c_char.from_buffer(stack)) + (1 << 16) - 64
+        self._top = ctypes.c_void_p(top)
+        self._pause = ctypes.cast(kernel.libc.pause, ctypes.c_void_p)
+
+    def _rules(self) -> None:
+        if self.ruleset >= 0:
+            os.close(self.ruleset)
+            self.ruleset = -1
+        if landlock.abi() > 0:
+            self.ruleset = landlock.ruleset(
+                read=(*self.plan["read_only"], "/opt", "/proc", "/etc", "/dev", "/var"),
+                write=self.writable,
+                device_files=DEVICE_PATHS,
+                list_root=True,
+                deny_tcp=self.plan["network"] != "loopback",
+            )
+
+    def begin(self) -> None:
+        """A new pid namespace for the children to come."""
+        kernel.setns(self._own, kernel.NEWPID)  # else the kernel refuses to unshare a second time
+        kernel.unshare(kernel.NEWPID)
+        signal.signal(
+            signal.SIGCHLD, signal.SIG_IGN
+        )  # the pausing process inherits it: its orphans are reaped by the kernel
+        try:
+            pid = kernel.libc.clone(self._pause, self._top, kernel.CLONE_VM | signal.SIGCHLD, None)
+        finally:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        if pid < 0:
+            code = ctypes.get_errno()
+            raise OSError(code, f"{os.strerror(code)} [clone]")
+        self.init = pid
+
+    def renew_proc(self) -> None:
+        """A proc of the new pid namespace, for sessions: their commands expect to find themselves in it."""
+        pid = kernel.libc.fork()
+        if pid == 0:
+            with contextlib.suppress(BaseException):
+                kernel.umount("/proc")
+                root.mount_proc()
+            os._exit(0)
+        os.waitpid(pid, 0)
+        self._rules()
+
+    def confine(self) -> None:
+        """Called in a job's process before it reads its request."""
+        os.setsid()
+        if self.ruleset >= 0:
+            landlock.restrict(self.ruleset)
+        os.chdir(self.workspace)
+
+    def strip(self) -> None:
+        """Called in a job's process right before the program: no capabilities, an ordinary process."""
+        drop_capabilities()
+        if self._filter is not None:
+            seccomp.install(self._filter)
+
+    strip_batch = strip
+
+    def confine_run(self) -> None:
+        """Called in each run of a batch: it has inherited everything."""
+
+    def processes(self, limit: int) -> int:
+        """The value of RLIMIT_NPROC that allows a job this many: the kernel counts per user namespace."""
+        return limit + (8 if self.plan["cgroup"] else 2)
+
+    def kill(self, job: int) -> None:
+        """Kill every process of the job. They are gone when :meth:`end` returns."""
+        del job
+        if self.init:
+            os.kill(self.init, signal.SIGKILL)
+
+    def end(self, job: int) -> None:
+        """Wait until the namespace is empty. ``kill`` came before."""
+        del job
+        if self.init:
+            os.waitpid(self.init, 0)
+            self.init = 0
+
+    def members(self, job: int) -> list[int]:
+        """Processes of the job, as numbers in our own /proc."""
+        del job
+        own = (os.getpid(), self.init)
+        return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in own]
+
+    def used(self) -> int:
+        """Bytes of memory that the writable folders hold."""
+        space = os.statvfs(self.tmp)
+        return (space.f_blocks - space.f_bfree) * space.f_frsize
+
+    def full(self) -> bool:
+        """Whether the writable folders are at their limit."""
+        space = os.statvfs(self.tmp)
+        return space.f_bavail < 2 or space.f_ffree == 0
+
+    def clean(self) -> None:
+        """Nothing that a job left is there for the next one."""
+        if root.fingerprint() != self._clean:
+            root.umount_writable()
+            root.mount_writable(self.plan["disk"], self.plan["inodes"])
+            self._clean = root.fingerprint()
+            self._rules()  # a Landlock rule binds to an inode: the new folders are unknown to the old rules
+
+
+def _loopback_up() -> None:
+    import fcntl
+    import socket
+    import struct
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        request = struct.pack("16sH14x", b"lo", 1 | 64)  # IFF_UP | IFF_RUNNING
+        fcntl.ioctl(sock, 0x8914, request)  # SIOCSIFFLAGS
+
+
+class LandlockOnly:
+    """For places that allow no namespaces (ordinary containers). Landlock is mandatory here.
+
+    Covered: files (only the interpreter, system libraries and the job's folders can be opened), no sockets, no signal or
+    limit reaches a process outside, one process group that is killed as a whole, memory and disk by sampling.
+    Not covered: the host name and the existence of files and processes can be seen (stat), no hard limit on disk and inodes
+    between two samples, an ordinary user's own processes count against the limit on processes.
+    """
+
+    group_only = True
+
+    def __init__(self, plan: dict[str, Any], uid: int | None) -> None:
+        self.plan, self.uid = plan, uid
+        self.base: str = plan["folder"]
+        self.workspace, self.tmp, self.shm = (f"{self.base}/{name}" for name in ("workspace", "tmp", "shm"))
+        self.writable = (self.workspace, self.tmp, self.shm)
+        self.ruleset = -1
+        self.init = 0
+        self._scope = -1
+        self._others = 0
+
+    def enter(self) -> None:
+        """Called as an ordinary child; as root it has become a spare uid before."""
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)  # orphans of a job come to us
+        for folder in self.writable:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        self.ruleset = landlock.ruleset(
+            read=_without(self.plan["read_only"], self.plan["masked"]) + [path for path, _ in self.plan["packages"]],
+            write=self.writable,
+            device_files=DEVICE_PATHS,
+        )
+        self._policy = seccomp.Policy(
+            sockets="none",
+            memfd=False,
+            namespaces=False,
+            same_group=True,
+            own_process_only=True,
+            signals=landlock.abi() >= 6,
+            attributes=self.uid is not None,
+        )
+        self._filter()  # the parts that all jobs share are made here once
+        if landlock.abi() >= 6:
+            self._scope = landlock.scope_only()
+        self._others = _tasks_of(os.getuid())
+
+    def begin(self) -> None:
+        """Nothing to make: a job is a process group."""
+
+    def renew_proc(self) -> None:
+        """There is no proc inside."""
+
+    def confine(self) -> None:
+        os.setsid()
+        landlock.restrict(self.ruleset)
+        os.chdir(self.workspace)
+
+    def _filter(self) -> bytes:
+        return seccomp.program(self._policy, self_pid=os.getpid())
+
+    def strip(self) -> None:
+        drop_capabilities()
+        seccomp.install(self._filter())
+
+    def strip_batch(self) -> None:
+        """The process that forks the runs of a batch must still give each a process group of its own."""
+        drop_capabilities()
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+
+    def confine_run(self) -> None:
+        os.setsid()
+        if self._scope >= 0:
+            landlock.restrict(self._scope)  # no signal to the process that forked it
+        seccomp.install(self._filter())
+
+    def processes(self, limit: int) -> int:
+        """The kernel counts everything that this user runs, so that is added."""
+        return limit + self._others
+
+    def kill(self, job: int) -> None:
+        with contextlib.suppress(OSError):
+            os.killpg(job, signal.SIGKILL)
+
+    def end(self, job: int) -> None:
+        """setsid and setpgid are denied, so the group is everything; orphans are ours to reap."""
+        while True:
+            self.kill(job)
+            try:
+                pid, _ = os.waitpid(-1, 0)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+
+    def members(self, job: int) -> list[int]:
+        found = []
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                with contextlib.suppress(OSError):
+                    if os.getpgid(int(name)) == job:
+                        found.append(int(name))
+        return found
+
+    def used(self) -> int:
+        """Bytes on disk are no memory."""
+        return 0
+
+    def size(self) -> tuple[int, int]:
+        """Bytes and files in the writable folders."""
+        size = count = 0
+        for folder in self.writable:
+            for parent, folders, files in os.walk(folder):
+                count += len(folders) + len(files)
+                for name in files:
+                    with contextlib.suppress(OSError):
+                        size += os.lstat(os.path.join(parent, name)).st_blocks * 512
+        return size, count
+
+    def full(self) -> bool:
+        size, count = self.size()
+        return bool(size > self.plan["disk"] or count > self.plan["inodes"])
+
+    def clean(self) -> None:
+        for folder in self.writable:
+            os.chmod(folder, 0o700)
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        shutil.rmtree(entry.path, onerror=_open_up)
+                    else:
+                        os.unlink(entry.path)
+
+
+def _without(paths: list[str], masked: list[str]) -> list[str]:
+    """The same folders but for what is masked: Landlock can only allow, so the siblings are allowed one by one."""
+    allowed = []
+    for path in map(os.path.realpath, paths):
+        if path in masked:
+            continue
+        if any(hidden.startswith(f"{path}/") for hidden in masked):
+            with contextlib.suppress(OSError):
+                allowed += _without([f"{path}/{name}" for name in os.listdir(path)], masked)
+        else:
+            allowed.append(path)
+    return allowed
+
+
+def _open_up(function: Any, path: str, error: Any) -> None:
+    """A folder that the job made unreadable: it is ours, so make it readable and go on."""
+    del error
+    with contextlib.suppress(OSError):
+        os.chmod(os.path.dirname(path), 0o700)
+        os.chmod(path, 0o700)
+        if os.path.isdir(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            function(path)
+
+
+def _tasks_of(uid: int) -> int:
+    """Processes and threads that this user runs now."""
+    count = 0
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                if os.stat(f"/proc/{name}").st_uid == uid:
+                    count += len(os.listdir(f"/proc/{name}/task"))
+    return count

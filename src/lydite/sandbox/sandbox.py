@@ -1,0 +1,229 @@
+"""The sandbox as its users see it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import msgspec
+
+from lydite.errors import InputError
+from lydite.sandbox.choose import make
+from lydite.sandbox.jail.packing import check_path
+from lydite.sandbox.result import Backend, ExecResult, Job, Limits, Status
+from lydite.sandbox.snapshot import Snapshot
+from lydite.sandbox.workspace import Workspace, override
+
+ASYNC_THREADS = 64  # threads only wait, so there may be more of them than workers
+
+
+class Sandbox:
+    """Runs untrusted programs. Usable from any thread, and after a fork; close it or use it in a ``with`` statement.
+
+    Args:
+        backend: ``auto`` takes the best of ``namespaces``, ``namespaces-nocgroup`` and ``landlock`` that works here. Others by name:
+            ``bwrap``, ``nsjail``, ``runsc``, ``runc``, ``crun``, ``podman:IMAGE``, ``docker:IMAGE``, and ``unsafe``, which isolates nothing.
+        workers: jobs at one time; default: the processors of this machine. Further jobs wait for their turn, and their clocks
+            start when they do.
+        preload: modules that every Python job finds imported: ``plain`` (a choice of the standard library), ``numpy``, or names.
+        packages: distributions, installed for this interpreter, that jobs may import without a preload. Nothing else that is
+            installed here can be imported or read by a job.
+        network: ``none``, or ``loopback``: an interface of its own that leads nowhere else.
+        python: the interpreter of the jobs; default: the one below this virtual environment.
+        limits: defaults for every job, as keywords (see :class:`~lydite.sandbox.Limits`).
+
+    Raises:
+        InputError: an unknown back end, limit, package or option.
+        UnavailableError: the back end does not work here; for ``auto``, why none does.
+    """
+
+    def __init__(
+        self,
+        backend: str = "auto",
+        *,
+        workers: int | None = None,
+        preload: str | Sequence[str] = "plain",
+        packages: Sequence[str] = (),
+        network: Literal["none", "loopback"] = "none",
+        python: str | None = None,
+        **limits: Any,
+    ) -> None:
+        unknown = set(limits) - set(Limits.__struct_fields__)
+        if unknown:
+            names = ", ".join(Limits.__struct_fields__)
+            raise InputError("no such limit", field=min(unknown), remedy=f"limits are {names}")
+        if workers is not None and workers < 1:
+            raise InputError(f"{workers} workers run nothing", field="workers", remedy="give at least 1")
+        if network not in ("none", "loopback"):
+            raise InputError(f"{network!r} is no network", field="network", remedy="give none or loopback")
+        self.limits = Limits(**limits)
+        self._arguments = {
+            "backend": backend,
+            "workers": workers,
+            "preload": preload,
+            "packages": packages,
+            "network": network,
+            "python": python,
+            **limits,
+        }
+        self._backend: Backend = make(
+            backend,
+            workers=workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else workers or 1,
+            preload=preload,
+            packages=packages,
+            network=network,
+            python=python,
+            limits=self.limits,
+        )
+        self._threads: ThreadPoolExecutor | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def backend(self) -> str:
+        """The name of the back end that runs the jobs."""
+        return self._backend.name
+
+    def run(
+        self,
+        code: str | None = None,
+        *,
+        argv: Sequence[str] | None = None,
+        stdin: bytes | str = b"",
+        files: Mapping[str, bytes | str] | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        memory_mb: int | None = None,
+        limits: Limits | None = None,
+    ) -> ExecResult:
+        """Run Python source (``code``) or a command (``argv``) and wait for its end.
+
+        Args:
+            stdin: its standard input.
+            files: made below its working directory before it starts; a file that starts with ``#!`` is executable.
+            env: added to a small fixed environment; nothing of ours is in it.
+            timeout: seconds; memory_mb: MiB. ``limits`` replaces all of the sandbox's defaults instead.
+
+        Returns: the result, whatever the program did.
+
+        Raises:
+            InputError: neither or both of ``code`` and ``argv``; a file path that leads out.
+        """
+        return self._run(code, argv, [stdin], files, env, timeout, memory_mb, limits)[0]
+
+    def run_batch(
+        self,
+        code: str,
+        stdins: Sequence[bytes | str],
+        *,
+        files: Mapping[str, bytes | str] | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        memory_mb: int | None = None,
+        limits: Limits | None = None,
+    ) -> list[ExecResult]:
+        """Run one program on many inputs, each in processes of its own, with the limits of one job each. The program is compiled
+        once. Its runs share the working directory.
+
+        Returns: one result per input, in order.
+        """
+        return self._run(code, None, stdins, files, env, timeout, memory_mb, limits) if stdins else []
+
+    def _run(
+        self,
+        code: str | None,
+        argv: Sequence[str] | None,
+        stdins: Sequence[bytes | str],
+        files: Mapping[str, bytes | str] | None,
+        env: Mapping[str, str] | None,
+        timeout: float | None,
+        memory_mb: int | None,
+        limits: Limits | None,
+    ) -> list[ExecResult]:
+        if (code is None) == (argv is None) or (argv is not None and not argv):
+            raise InputError("give code or argv, one of them", field="code", remedy="Python source, or a list of words")
+        job = Job(
+            code=code,
+            argv=tuple(argv or ()),
+            stdins=tuple(_bytes(data) for data in stdins),
+            files=checked_files(files or {}),
+            env=dict(env or {}),
+            limits=override(limits or self.limits, timeout=timeout, memory_mb=memory_mb),
+        )
+        return self._backend.run(job)
+
+    def session(self, files: Mapping[str, bytes | str] | Snapshot | None = None, **limits: Any) -> Workspace:
+        """A private file tree for many commands. ``limits`` replace the sandbox's defaults for this session."""
+        if isinstance(files, Snapshot):
+            content = dict(files.files)
+        else:
+            content = checked_files(files or {})
+        wanted = msgspec.structs.replace(self.limits, **limits) if limits else self.limits
+        return Workspace(self._backend.session(content, wanted), wanted, self.backend, self._executor())
+
+    async def arun(self, code: str | None = None, **options: Any) -> ExecResult:
+        """:meth:`run` without blocking the event loop."""
+        result: ExecResult = await self._off_loop(lambda: self.run(code, **options))
+        return result
+
+    async def arun_batch(self, code: str, stdins: Sequence[bytes | str], **options: Any) -> list[ExecResult]:
+        """:meth:`run_batch` without blocking the event loop."""
+        results: list[ExecResult] = await self._off_loop(lambda: self.run_batch(code, stdins, **options))
+        return results
+
+    async def _off_loop(self, call: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._executor(), call)
+
+    def _executor(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(ASYNC_THREADS, thread_name_prefix="lydite-sandbox")
+            return self._threads
+
+    def close(self) -> None:
+        """End every job and leave nothing behind: no process, mount, folder, control group. Idempotent."""
+        self._backend.close()
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        """In another process a sandbox is made anew with the same settings."""
+        return _again, (self._arguments,)
+
+
+def _again(arguments: dict[str, Any]) -> Sandbox:
+    return Sandbox(**arguments)
+
+
+def _bytes(data: bytes | str) -> bytes:
+    return data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
+
+
+def checked_files(files: Mapping[str, bytes | str]) -> dict[str, bytes]:
+    """File contents by normal path.
+
+    Raises:
+        InputError: a path that leads out of the workspace.
+    """
+    checked = {}
+    for path, data in files.items():
+        try:
+            checked[check_path(path)] = _bytes(data)
+        except ValueError as error:
+            raise InputError(str(error), field="files", remedy="give paths relative to the workspace") from None
+    return checked
+
+
+__all__ = ["Sandbox", "Status"]

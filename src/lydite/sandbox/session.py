@@ -1,0 +1,125 @@
+"""The supervisor's side of a session with one of our own back ends."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from typing import Any
+
+from lydite.errors import UnavailableError
+from lydite.sandbox.classify import classify
+from lydite.sandbox.jail import session as jail
+from lydite.sandbox.jail import wire
+from lydite.sandbox.native import GRACE_S, Native, ending_of, request
+from lydite.sandbox.piped import exchange
+from lydite.sandbox.result import MIB, ExecResult, Job, Limits, Status
+
+PATIENCE_S = 60.0  # for a file operation
+
+
+class NativeSession:
+    """A tree in a zygote of its own (see :class:`~lydite.sandbox.result.Tree`)."""
+
+    def __init__(self, native: Native, files: dict[str, bytes], limits: Limits) -> None:
+        self._native, self._limits = native, limits
+        self._keeper, self._number, self._uid, self._socket = native.spawn("session", limits)
+        self._lost: str | None = None
+        try:
+            for path, data in files.items():
+                self.write(path, data, 0o755 if data.startswith(b"#!") else 0o644)
+        except BaseException:
+            self.close()
+            raise
+
+    def exec(self, argv: Sequence[str], *, stdin: bytes, env: dict[str, str], limits: Limits) -> ExecResult:
+        """Run a command in the workspace; what it left running goes on running."""
+        job = Job(argv=tuple(argv), env=env, limits=limits)
+        cap, patience = limits.output_kb * 1024, limits.timeout + GRACE_S
+        message = request(wire.ARGV, job, list(argv), b"")
+
+        def send(message: tuple[Any, ...], fds: tuple[int, ...], seconds: float) -> socket.socket:
+            del seconds
+            wire.send(self._socket, message, fds, prefix=bytes([jail.EXEC]))
+            return self._socket
+
+        if self._lost is not None:
+            return self._gone()
+        try:
+            reply, fds, out, err = exchange(send, lambda: self._uid, message, stdin, cap, patience)
+        except OSError as error:
+            self._lose(str(error))
+            return self._gone()
+        for fd in fds:
+            os.close(fd)
+        return classify(ending_of(reply), out, err, limits, self._native.name)
+
+    def _gone(self) -> ExecResult:
+        if self._native.closed:
+            return ExecResult(
+                status=Status.KILLED, exit_code=None, backend=self._native.name, detail="the sandbox was closed"
+            )
+        return ExecResult(
+            status=Status.INVALID,
+            exit_code=None,
+            backend=self._native.name,
+            detail=f"the session was lost: {self._lost}",
+        )
+
+    def _lose(self, reason: str) -> None:
+        self._lost = reason
+        self._end()
+
+    def _end(self) -> None:
+        self._socket.close()
+        if not self._native.closed:
+            self._keeper.end(self._number)
+
+    def _ask(self, operation: int, path: str, data: bytes = b"", number: int = 0) -> bytes:
+        if self._lost is not None:
+            raise UnavailableError(f"the session was lost: {self._lost}")
+        try:
+            self._socket.settimeout(PATIENCE_S)
+            try:
+                wire.send(self._socket, (path, data, number), (), prefix=bytes([operation]))
+                reply, fds, _, _ = socket.recv_fds(self._socket, wire.INLINE + 4096, 1)
+            finally:
+                self._socket.settimeout(None)
+            if not reply:
+                raise OSError("its process is gone")
+        except OSError as error:
+            self._lose(str(error))
+            raise UnavailableError(f"the session was lost: {error}") from None
+        code, size = wire.FILE.unpack_from(reply)
+        content = reply[wire.FILE.size :]
+        if fds:
+            content = wire.read_all(fds[0], size)
+            os.close(fds[0])
+        if code == wire.NO_PATH:
+            raise ValueError(content.decode(errors="replace"))
+        if code:
+            raise OSError(code, content.decode(errors="replace"), path or None)
+        return content
+
+    def read(self, path: str, limit: int) -> bytes:
+        return self._ask(jail.READ, path, number=limit)
+
+    def write(self, path: str, data: bytes, mode: int) -> None:
+        self._ask(jail.WRITE, path, data, mode)
+
+    def remove(self, path: str) -> None:
+        self._ask(jail.REMOVE, path)
+
+    def list(self, path: str) -> list[str]:
+        names = self._ask(jail.LIST, path)
+        return [os.fsdecode(name) for name in names.split(b"\0")] if names else []
+
+    def freeze(self) -> None:
+        self._ask(jail.FREEZE, "")
+
+    def pack(self) -> bytes:
+        return self._ask(jail.PACK, "", number=2 * self._limits.disk_mb * MIB)
+
+    def close(self) -> None:
+        if self._lost is None:
+            self._lose("it was closed")
