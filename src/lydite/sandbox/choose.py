@@ -91,8 +91,8 @@ def make(
 def _supported() -> None:
     if sys.platform != "linux":
         raise UnavailableError(
-            f"the sandbox's own back ends need Linux; this is {platform.system()}. Here docker:IMAGE or podman:IMAGE work "
-            "where these are installed; maths and other checkers that run no code work everywhere"
+            f"the sandbox's own back ends need Linux; this is {platform.system()}. Here docker:IMAGE or podman:IMAGE "
+            "work where these are installed; maths and other checkers that run no code work everywhere"
         )
 
 

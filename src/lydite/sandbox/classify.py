@@ -1,7 +1,7 @@
 """From what the kernel said about a job's end to a status.
 
-The order matters where several limits were met: the one that explains the others comes first. What a program prints only
-ever decides between statuses that are its own fault, so lying about it gains nothing.
+The order matters where several limits were met: the one that explains the others comes first. What a program prints
+only ever decides between statuses that are its own fault, so lying about it gains nothing.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Keeper:
         with theirs:
             try:
                 # subprocess uses vfork here: the memory of this process, a trainer's perhaps, is never copied.
-                self._process = subprocess.Popen(
+                self._process = subprocess.Popen(  # noqa: S603
                     [environment.python, "-S", "-s", "-P", "-c", _BOOT, _HERE, str(theirs.fileno()), str(os.getpid())],
                     pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL,
@@ -75,7 +75,8 @@ class Keeper:
             raise
 
     def spawn(self, kind: str, plan: Mapping[str, Any]) -> tuple[int, int, socket.socket]:
-        """A zygote of this kind (``worker``, ``session``). Returns its number, the uid of its jobs, our end of its socket.
+        """A zygote of this kind (``worker``, ``session``). Returns its number, the uid of its jobs, our end of its
+        socket.
 
         Raises:
             UnavailableError: it could not be set up; the text says why.

@@ -27,10 +27,11 @@ class Native:
     """Back ends ``namespaces``, ``namespaces-nocgroup`` and ``landlock``. Thread-safe; processes start at first use."""
 
     def __init__(
-        self, name: str, environment: Environment, *, workers: int, network: str = "none", limits: Limits = Limits()
+        self, name: str, environment: Environment, *, workers: int, network: str = "none", limits: Limits | None = None
     ) -> None:
         self.name = name
-        self._environment, self._network, self.limits, self._count = environment, network, limits, workers
+        self._environment, self._network, self._count = environment, network, workers
+        self.limits = limits or Limits()
         self._lock = threading.Lock()
         self._closed = False
         self._pid = os.getpid()

@@ -26,13 +26,15 @@ class Sandbox:
     """Runs untrusted programs. Usable from any thread, and after a fork; close it or use it in a ``with`` statement.
 
     Args:
-        backend: ``auto`` takes the best of ``namespaces``, ``namespaces-nocgroup`` and ``landlock`` that works here. Others by name:
-            ``bwrap``, ``nsjail``, ``runsc``, ``runc``, ``crun``, ``podman:IMAGE``, ``docker:IMAGE``, and ``unsafe``, which isolates nothing.
-        workers: jobs at one time; default: the processors of this machine. Further jobs wait for their turn, and their clocks
-            start when they do.
-        preload: modules that every Python job finds imported: ``plain`` (a choice of the standard library), ``numpy``, or names.
-        packages: distributions, installed for this interpreter, that jobs may import without a preload. Nothing else that is
-            installed here can be imported or read by a job.
+        backend: ``auto`` takes the best of ``namespaces``, ``namespaces-nocgroup`` and ``landlock`` that works here.
+            Others by name: ``bwrap``, ``nsjail``, ``runsc``, ``runc``, ``crun``, ``podman:IMAGE``, ``docker:IMAGE``,
+            and ``unsafe``, which isolates nothing.
+        workers: jobs at one time; default: the processors of this machine. Further jobs wait for their turn, and their
+            clocks start when they do.
+        preload: modules that every Python job finds imported: ``plain`` (a choice of the standard library), ``numpy``,
+            or names.
+        packages: distributions, installed for this interpreter, that jobs may import without a preload. Nothing else
+            that is installed here can be imported or read by a job.
         network: ``none``, or ``loopback``: an interface of its own that leads nowhere else.
         python: the interpreter of the jobs; default: the one below this virtual environment.
         limits: defaults for every job, as keywords (see :class:`~lydite.sandbox.Limits`).
@@ -126,8 +128,8 @@ class Sandbox:
         memory_mb: int | None = None,
         limits: Limits | None = None,
     ) -> list[ExecResult]:
-        """Run one program on many inputs, each in processes of its own, with the limits of one job each. The program is compiled
-        once. Its runs share the working directory.
+        """Run one program on many inputs, each in processes of its own, with the limits of one job each. The program
+        is compiled once. Its runs share the working directory.
 
         Returns: one result per input, in order.
         """
@@ -158,10 +160,7 @@ class Sandbox:
 
     def session(self, files: Mapping[str, bytes | str] | Snapshot | None = None, **limits: Any) -> Workspace:
         """A private file tree for many commands. ``limits`` replace the sandbox's defaults for this session."""
-        if isinstance(files, Snapshot):
-            content = dict(files.files)
-        else:
-            content = checked_files(files or {})
+        content = dict(files.files) if isinstance(files, Snapshot) else checked_files(files or {})
         wanted = msgspec.structs.replace(self.limits, **limits) if limits else self.limits
         return Workspace(self._backend.session(content, wanted), wanted, self.backend, self._executor())
 

@@ -25,9 +25,9 @@ Left = list[str]
 class Workspace:
     """Made by :meth:`lydite.sandbox.Sandbox.session`. Thread-safe: operations take turns.
 
-    Paths are relative to the workspace. No operation follows a symbolic link or leaves the workspace: such a path raises
-    ``OSError`` (ELOOP, EXDEV) or, where it could name no file at all, :class:`~lydite.errors.InputError`. A workspace that was
-    lost (not by its programs: that cannot be) raises :class:`~lydite.errors.UnavailableError`.
+    Paths are relative to the workspace. No operation follows a symbolic link or leaves the workspace: such a path
+    raises ``OSError`` (ELOOP, EXDEV) or, where it could name no file at all, :class:`~lydite.errors.InputError`. A
+    workspace that was lost (not by its programs: that cannot be) raises :class:`~lydite.errors.UnavailableError`.
     """
 
     def __init__(self, tree: Tree, limits: Limits, backend: str, executor: Executor | None = None) -> None:
@@ -47,8 +47,8 @@ class Workspace:
         memory_mb: int | None = None,
         limits: Limits | None = None,
     ) -> ExecResult:
-        """Run a command: a text under ``sh -c``, a sequence as it is. What it leaves running goes on, until the workspace is
-        frozen or closed or a command runs into its time limit.
+        """Run a command: a text under ``sh -c``, a sequence as it is. What it leaves running goes on, until the
+        workspace is frozen or closed or a command runs into its time limit.
 
         Raises:
             UnavailableError: the workspace is frozen or closed.
@@ -103,8 +103,8 @@ class Workspace:
                 self._frozen = True
 
     def snapshot(self) -> Snapshot:
-        """The tree as it is now: compare it, keep it, start another session from it. Freeze first where something may still
-        be writing."""
+        """The tree as it is now: compare it, keep it, start another session from it. Freeze first where something may
+        still be writing."""
         with self._lock:
             self._open()
             return Snapshot.from_pack(self._tree.pack())

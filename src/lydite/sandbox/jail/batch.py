@@ -1,9 +1,9 @@
 """Many inputs of one program: compiled once, forked per input, inside of one job.
 
-The process that forks is the job's own first process, without capabilities and not dumpable, so that a run can neither read
-it nor write into its results. A run that kills it harms only itself: the supervisor counts that run as killed and submits
-the inputs after it again. Runs of one batch share the writable folders, since they are one program; they do not share
-processes, memory or output.
+The process that forks is the job's own first process, without capabilities and not dumpable, so that a run can neither
+read it nor write into its results. A run that kills it harms only itself: the supervisor counts that run as killed and
+submits the inputs after it again. Runs of one batch share the writable folders, since they are one program; they do
+not share processes, memory or output.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from __future__ import annotations
 import builtins
 import contextlib
 import gc
-import io
 import os
 import resource
 import signal
@@ -35,8 +34,8 @@ class Pipes:
 
 
 def fork() -> int:
-    """fork(2) without Python's at-fork handlers, which cost 0.25 ms: there is one thread, and generators are reseeded in
-    :func:`run`."""
+    """fork(2) without Python's at-fork handlers, which cost 0.25 ms: there is one thread, and generators are reseeded
+    in :func:`run`."""
     pid = kernel.libc.fork()
     if pid < 0:
         raise OSError("fork failed")
@@ -155,7 +154,7 @@ def execute(argv: list[str], env: dict[str, str]) -> NoReturn:
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them; a command expects the ordinary meaning
         signal.signal(number, signal.SIG_DFL)
     try:
-        os.execvpe(argv[0], argv, {**os.environ, **env})
+        os.execvpe(argv[0], argv, {**os.environ, **env})  # noqa: S606
     except FileNotFoundError:
         code, reason = 127, "not found"
     except (OSError, ValueError) as error:
@@ -167,9 +166,15 @@ def execute(argv: list[str], env: dict[str, str]) -> NoReturn:
 
 def new_stdio() -> None:
     """Text streams over the three standard descriptors, with the encoding that a UTF-8 locale gives them."""
-    sys.stdin = sys.__stdin__ = io.open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # type: ignore[misc]  # noqa: SIM115, UP020
-    sys.stdout = sys.__stdout__ = io.open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)  # type: ignore[misc]  # noqa: SIM115, UP020
-    sys.stderr = sys.__stderr__ = io.open(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)  # type: ignore[misc]  # noqa: SIM115, UP020
+    options: dict[str, Any] = {"encoding": "utf-8", "closefd": False}
+    for name, fd, mode, buffering, errors in (
+        ("stdin", 0, "r", -1, "surrogateescape"),
+        ("stdout", 1, "w", -1, "surrogateescape"),
+        ("stderr", 2, "w", 1, "backslashreplace"),
+    ):
+        stream = open(fd, mode, buffering, errors=errors, **options)  # noqa: SIM115
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
 
 
 def run(source: str, code: types.CodeType | None = None) -> NoReturn:

@@ -1,8 +1,8 @@
 """The process between the supervisor and the zygotes. It never sees a job.
 
-Started by exec with an empty environment, so that nothing of the supervisor's memory, descriptors or settings is in it. It
-imports and warms what jobs use, forks zygotes on request, owns control groups and folders, and outlives the supervisor
-just long enough to end everything and remove everything when that is gone, however it went.
+Started by exec with an empty environment, so that nothing of the supervisor's memory, descriptors or settings is in
+it. It imports and warms what jobs use, forks zygotes on request, owns control groups and folders, and outlives the
+supervisor just long enough to end everything and remove everything when that is gone, however it went.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Keeper:
             self.folder = tempfile.mkdtemp(
                 prefix=f"lydite-{os.getpid()}-{_start_time(os.getpid())}-", dir=self.plan["temp"]
             )
-            os.chmod(self.folder, 0o711)
+            os.chmod(self.folder, 0o711)  # noqa: S103  (jobs go through, nobody lists)
         warm.imports(self.plan)
         _environment(self.plan)
         self.plan["warm"] = warm.up(self.plan)

@@ -1,9 +1,10 @@
 """The file system that a job sees, and how a process gets into its namespaces.
 
 Covered: a read-only root of binds made for the purpose (interpreter, system libraries, five devices); one small tmpfs
-behind /workspace, /tmp and /dev/shm, with limits on bytes and inodes; a proc that shows a job only its own processes; user,
-mount, pid, net, ipc, uts and cgroup namespaces; no user namespace below; a uid that no other process has where we are root.
-Not covered: what the kernel itself gets wrong, names of the folders above the interpreter, the kernel's version and uptime.
+behind /workspace, /tmp and /dev/shm, with limits on bytes and inodes; a proc that shows a job only its own processes;
+user, mount, pid, net, ipc, uts and cgroup namespaces; no user namespace below; a uid that no other process has where
+we are root. Not covered: what the kernel itself gets wrong, names of the folders above the interpreter, the kernel's
+version and uptime.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ PACKAGES = "/opt/lydite/packages"
 DEVICES = ("null", "zero", "full", "random", "urandom")
 INNER_ID = 1000
 _BOX = "/.box"
-_BEHIND = ((f"{_BOX}/work", WORKSPACE), (f"{_BOX}/tmp", TMP), (f"{_BOX}/shm", SHM))
+_BEHIND = ((f"{_BOX}/work", WORKSPACE), (f"{_BOX}/tmp", TMP), (f"{_BOX}/shm", SHM))  # noqa: S108
 
 
 def build(plan: dict[str, Any], new: str = "/tmp") -> None:  # noqa: S108
@@ -121,7 +122,7 @@ def map_ids(uid: int, gid: int) -> None:
 
 
 def settle() -> None:
-    """The last steps, as pid 1 of the new namespaces: host name, no user namespaces below, our own proc, read-only root."""
+    """The last steps, as pid 1 of the new namespaces: host name, no user namespaces below, own proc, read-only root."""
     with contextlib.suppress(OSError):
         kernel.libc.sethostname(b"sandbox", 7)
     with contextlib.suppress(OSError):  # seccomp denies them as well

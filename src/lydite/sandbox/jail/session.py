@@ -1,6 +1,7 @@
 """A zygote that keeps one tree for many commands: file operations by itself, commands in children forked ahead.
 
-Covered: the tree and the processes of one session are its own; every file operation goes through :mod:`.tree`, by a process
+Covered: the tree and the processes of one session are its own; every file operation goes through :mod:`.tree`, by a
+    process
 that is itself confined to the session's file system, so even an operation that was fooled could only reach the session;
 background processes of a command live on, in the session's pid namespace, until it is frozen, closed or a command times
 out, and none survives that. Not covered: commands of one session can see and disturb each other, as in any shell.

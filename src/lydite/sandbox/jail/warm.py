@@ -12,8 +12,8 @@ from typing import Any
 
 from . import job, root, wire
 
-# Touches what programs touch: the compiler (its types alone take 1 ms the first time), classes, comprehensions, exceptions,
-# files, text streams.
+# Touches what programs touch: the compiler (its types alone take 1 ms the first time), classes, comprehensions,
+# exceptions, files, text streams.
 SAMPLE = """
 import sys
 def solve(a, *b, c=1, **d):

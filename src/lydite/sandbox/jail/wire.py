@@ -21,19 +21,20 @@ CODE, ARGV, BATCH = 1, 2, 3
 # Why a job was stopped, as its zygote saw it.
 NOT_STOPPED, WALL, CPU, MEMORY, DISK, ASKED = 0, 1, 2, 3, 4, 5
 
-# From the job's process to its zygote, just before the program starts: seconds of wall clock, seconds of processor time,
-# bytes of memory, bytes of files. A note of another size is the text of what went wrong in the set-up.
+# From the job's process to its zygote, just before the program starts: seconds of wall clock, seconds of processor
+# time, bytes of memory, bytes of files. A note of another size is the text of what went wrong in the set-up.
 NOTE = struct.Struct("<ddqq")
 
 # From the zygote to the supervisor: did the program start, wait status, why it was stopped, processes killed by the
 # kernel for memory, forks denied, tree full, seconds of wall clock, seconds of processor time.
 REPLY = struct.Struct("<BiBiiBdd")
 
-# One run of a batch, in the file of results: wait status, why stopped, memory kills, forks denied, tree full, seconds of
-# wall clock, of processor time, bytes of output and of error output that follow.
+# One run of a batch, in the file of results: wait status, why stopped, memory kills, forks denied, tree full, seconds
+# of wall clock, of processor time, bytes of output and of error output that follow.
 RUN = struct.Struct("<iBiiBddqq")
 
-# The outcome of a file operation of a session: errno, 0 or NO_PATH, bytes that follow (in the message or in a memory file).
+# The outcome of a file operation of a session: errno, 0 or NO_PATH, bytes that follow (in the message or in a memory
+# file).
 FILE = struct.Struct("<iq")
 NO_PATH = -1  # the path is none that a workspace could have
 

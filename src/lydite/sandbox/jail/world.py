@@ -1,7 +1,8 @@
 """Where a job runs and how it is ended: with namespaces, or with Landlock alone.
 
-Both worlds answer the same four questions: how is this process confined for good (``enter``), what is made afresh for a job
-(``begin``), how does everything that the job started end (``end``), and how is the tree made clean again (``clean``).
+Both worlds answer the same four questions: how is this process confined for good (``enter``), what is made afresh for
+a job (``begin``), how does everything that the job started end (``end``), and how is the tree made clean again
+(``clean``).
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ def drop_capabilities() -> None:
 
 
 class Namespaces:
-    """Covered: every process of a job lives in a pid namespace of its own and dies with it, whatever it did to escape its
-    parent; it sees neither the zygote nor anything of the host. Not covered: see :mod:`.root`.
+    """Covered: every process of a job lives in a pid namespace of its own and dies with it, whatever it did to escape
+    its parent; it sees neither the zygote nor anything of the host. Not covered: see :mod:`.root`.
 
-    The namespace's pid 1 is a process that shares the zygote's memory and does nothing but pause: it reaps orphans and, unlike a
-    job in its place, leaves the job the ordinary meaning of signals. It costs 70 us, a fork in its place would cost 500.
+    The namespace's pid 1 is a process that shares the zygote's memory and does nothing but pause: it reaps orphans
+    and, unlike a job in its place, leaves the job the ordinary meaning of signals. It costs 70 us, a fork in its place
+    would cost 500.
     """
 
     writable = root.WRITABLE
@@ -196,10 +198,11 @@ def _loopback_up() -> None:
 class LandlockOnly:
     """For places that allow no namespaces (ordinary containers). Landlock is mandatory here.
 
-    Covered: files (only the interpreter, system libraries and the job's folders can be opened), no sockets, no signal or
+    Covered: files (only the interpreter, system libraries and the job's folders can be opened), no sockets, no signal
+        or
     limit reaches a process outside, one process group that is killed as a whole, memory and disk by sampling.
-    Not covered: the host name and the existence of files and processes can be seen (stat), no hard limit on disk and inodes
-    between two samples, an ordinary user's own processes count against the limit on processes.
+    Not covered: the host name and the existence of files and processes can be seen (stat), no hard limit on disk and
+    inodes between two samples, an ordinary user's own processes count against the limit on processes.
     """
 
     group_only = True

@@ -97,14 +97,14 @@ class Watch:
         return (group.oom_kills(), group.denied_forks(), group.limit_hits()) if group else (0, 0, 0)
 
     def counters(self) -> tuple[int, int]:
-        """Memory kills and denied forks since the last call. Kills are negative where the group was not at its limit: then
-        the machine itself had run out of memory, and that is nobody's doing in here."""
+        """Memory kills and denied forks since the last call. Kills are negative where the group was not at its limit:
+        then the machine itself had run out of memory, and that is nobody's doing in here."""
         last, self._last = self._last, self._read()
         killed, denied, hits = (now - then for now, then in zip(self._last, last, strict=True))
         return (killed if hits else -killed), denied
 
     def cpu_since(self, before: float, usage: Any) -> float:
-        """Processor seconds: of everything where a control group counts, else of the process and those it waited for."""
+        """Processor seconds: of everything where a group counts, else of the process and those it waited for."""
         total = self.group.cpu_seconds() if self.group else None
         return float(total - before if total is not None else usage.ru_utime + usage.ru_stime)
 
