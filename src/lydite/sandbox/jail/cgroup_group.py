@@ -26,13 +26,16 @@ _FILES = (
     ("limit", "memory", ("memory.limit_in_bytes",), ("memory.max",), os.O_WRONLY, True),
     ("swap", "memory", ("memory.memsw.limit_in_bytes",), (), os.O_WRONLY, False),
     ("kills", "memory", ("memory.oom_control",), ("memory.events",), os.O_RDONLY, True),
-    ("hits", "memory", ("memory.memsw.failcnt", "memory.failcnt"), (), os.O_RDONLY, False),
+    ("hits", "memory", ("memory.failcnt",), (), os.O_RDONLY, False),
     ("peak", "memory", ("memory.max_usage_in_bytes",), ("memory.peak",), os.O_RDWR, False),
     ("forks", "pids", ("pids.events",), ("pids.events",), os.O_RDONLY, True),
     ("cpu", "cpu", ("cpuacct.usage",), ("cpu.stat",), os.O_RDONLY, True),
 )
 # Written once, where present: nothing escapes into swap, and the kernel kills one process, chosen by oom_score_adj.
 _SETTINGS = {1: {"memory.oom_control": "0"}, 2: {"memory.swap.max": "0", "memory.oom.group": "0"}}
+
+
+_SWAP_SLACK = 1 << 16  # bytes
 
 
 class Place(NamedTuple):
@@ -118,17 +121,19 @@ class Group:
             OSError: v1, EBUSY: the group uses more than that and it cannot be reclaimed. (v2 kills instead.)
         """
         value = b"%d" % size
+        # A little above: Linux 6.18 counts no hit at the joint limit, so the limit on memory has to be met first.
+        above = b"%d" % (size + _SWAP_SLACK)
         swap = self._fds.get("swap")
         try:
             os.pwrite(self._fds["limit"], value, 0)
         except OSError as error:
             if swap is None or error.errno != errno.EINVAL:
                 raise
-            os.pwrite(swap, value, 0)  # v1 keeps this limit at or above the other: it goes first when they rise
+            os.pwrite(swap, above, 0)  # v1 keeps this limit at or above the other: it goes first when they rise
             os.pwrite(self._fds["limit"], value, 0)
         else:
             if swap is not None:
-                os.pwrite(swap, value, 0)
+                os.pwrite(swap, above, 0)
 
     def oom_kills(self) -> int:
         """Processes of the group that the kernel has killed for want of memory, here or on the whole machine."""
@@ -267,7 +272,7 @@ def write_control(path: str, text: str) -> None:
 def read_control(path: str) -> str:
     """Read a control file or a file of proc. A group that is removed meanwhile is a FileNotFoundError, too."""
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
             return file.read()
     except OSError as error:
         error.filename = path

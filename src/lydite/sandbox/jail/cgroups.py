@@ -167,7 +167,7 @@ class Mount(NamedTuple):
 
 def parse_mounts(text: str) -> Iterator[Mount]:
     """The cgroup mounts of a mountinfo file (proc_pid_mountinfo(5))."""
-    for line in text.splitlines():
+    for line in text.split("\n"):  # names may hold every other character that Python takes for the end of a line
         front, _, back = line.partition(" - ")
         kind, _, options = back.partition(" ")
         if kind in ("cgroup", "cgroup2"):
@@ -178,7 +178,7 @@ def parse_mounts(text: str) -> Iterator[Mount]:
 
 def parse_own(text: str) -> dict[str, str]:
     """The group of a process by controller, from its ``cgroup`` file (cgroups(7)); under ``""`` its group in v2."""
-    lines = (line.split(":", 2) for line in text.splitlines())
+    lines = (line.split(":", 2) for line in text.split("\n") if line)
     return {name: path for _, names, path in lines for name in names.split(",")}
 
 
