@@ -1,0 +1,316 @@
+"""``lydite sandbox``: what it prints, what it leaves with, what it refuses."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lydite.cli import sandbox_output
+from lydite.cli.sandbox_output import as_json, harmless, pour, sentence
+from lydite.sandbox.result import ExecResult, Status
+from lydite.sandbox.threats import DIMENSIONS
+
+if not sys.platform.startswith("linux"):
+    pytest.skip("the sandbox is for Linux", allow_module_level=True)
+
+
+def lydite(*words: str, stdin: bytes = b"", **options: Any) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "lydite", "sandbox", *words], input=stdin, capture_output=True, timeout=120, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def doctor() -> dict[str, Any]:
+    done = lydite("doctor", "--json")
+    return dict(json.loads(done.stdout))
+
+
+@pytest.fixture
+def works(doctor: dict[str, Any]) -> None:
+    if doctor["default"] is None:
+        pytest.skip("no back end works here")
+
+
+def program(folder: Path, text: str) -> str:
+    path = folder / "program.py"
+    path.write_text(text)
+    return str(path)
+
+
+def test_output_goes_to_output_and_the_end_is_told_in_one_line(works: None, tmp_path: Path) -> None:
+    done = lydite("run", program(tmp_path, "import sys; print('out'); print('err', file=sys.stderr)"))
+    assert done.returncode == 0
+    assert done.stdout == b"out\n"
+    lines = done.stderr.splitlines()
+    assert lines[0] == b"err"
+    assert len(lines) == 2
+    assert lines[1].startswith(b"ok [")
+
+
+def test_json_has_the_fields_of_the_contract(works: None, tmp_path: Path, doctor: dict[str, Any]) -> None:
+    done = lydite("run", program(tmp_path, "print('out')"), "--json")
+    told = json.loads(done.stdout)
+    assert set(told) >= {"status", "exit_code", "stdout", "stderr", "wall_s", "cpu_s", "backend"}
+    assert (told["status"], told["exit_code"], told["stdout"]) == ("ok", 0, "out\n")
+    assert told["backend"] == doctor["default"]
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "status"),
+    [
+        ("raise SystemExit(3)", [], "error"),
+        ("while True: pass", ["--timeout", "0.3"], "timeout"),
+        ("x = []\nwhile True: x.append(bytearray(1 << 24))", ["--memory-mb", "64"], "memory"),
+    ],
+)
+def test_a_program_that_does_not_end_well_leaves_1(
+    works: None, tmp_path: Path, text: str, options: list[str], status: str
+) -> None:
+    done = lydite("run", program(tmp_path, text), *options, "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["status"] == status
+
+
+def test_standard_input_is_a_file(works: None, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("21")
+    done = lydite("run", program(tmp_path, "print(int(input()) * 2)"), "--stdin", str(tmp_path / "in.txt"))
+    assert done.stdout == b"42\n"
+
+
+def test_standard_input_is_ours(works: None, tmp_path: Path) -> None:
+    done = lydite("run", program(tmp_path, "print(int(input()) * 2)"), "--stdin", "-", stdin=b"21")
+    assert done.stdout == b"42\n"
+
+
+def test_without_stdin_there_is_none(works: None, tmp_path: Path) -> None:
+    done = lydite("run", program(tmp_path, "print(repr(open(0).read()))"), stdin=b"not for you")
+    assert done.stdout == b"''\n"
+
+
+def test_bytes_go_through_as_they_are(works: None, tmp_path: Path) -> None:
+    text = "import sys; sys.stdout.buffer.write(bytes(range(256)))"
+    assert lydite("run", program(tmp_path, text)).stdout == bytes(range(256))
+
+
+def test_source_in_another_encoding_is_read_as_it_declares(works: None, tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_bytes("# coding: latin-1\nprint(len('é'))\n".encode("latin-1"))
+    assert lydite("run", str(tmp_path / "p.py")).stdout == b"1\n"
+
+
+def test_the_program_may_come_through_a_pipe(works: None) -> None:
+    assert lydite("run", "/dev/stdin", stdin=b"print(7)").stdout == b"7\n"
+
+
+def test_a_package_is_importable_when_asked_for(works: None, tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    path = program(tmp_path, "import numpy; print(numpy.arange(4).sum())")
+    assert lydite("run", path).returncode == 1
+    assert lydite("run", path, "--package", "numpy").stdout == b"6\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["missing.py"], "missing.py: FILE.py: cannot be read: No such file"),
+        (["."], ".: FILE.py: cannot be read: Is a directory"),
+        (["good.py", "--stdin", "missing"], "missing: --stdin: cannot be read"),
+        (["bad.py"], "bad.py: is no Python source"),
+        (["cookie.py"], "cookie.py: is no Python source"),
+        (["good.py", "--timeout", "-1"], "timeout: -1.0 is no limit (give a number above 0)"),
+        (["good.py", "--timeout", "nan"], "timeout: nan is no limit"),
+        (["good.py", "--memory-mb", "0"], "memory_mb: 0 is no limit"),
+        (["good.py", "--backend", "namespace"], "namespaces"),
+        (["good.py", "--package", "lydite"], "graders"),
+        (["good.py", "--package", "no-such-package"], "pip install no-such-package"),
+        (["/dev/zero"], "/dev/zero: FILE.py: is larger than 64 MiB"),
+    ],
+)
+def test_unusable_input_leaves_2_and_says_what_to_do(tmp_path: Path, words: list[str], told: str) -> None:
+    (tmp_path / "good.py").write_text("print(1)")
+    (tmp_path / "bad.py").write_bytes(b"print('\xff')")
+    (tmp_path / "cookie.py").write_bytes(b"# coding: no-such-code\n")
+    done = lydite("run", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert told in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+    assert done.stdout == b""
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_an_unreadable_file_leaves_2(tmp_path: Path) -> None:
+    path = program(tmp_path, "print(1)")
+    os.chmod(path, 0)
+    assert lydite("run", path).returncode == 2
+
+
+def test_one_word_is_a_line_for_the_shell(works: None, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("b\na\n")
+    done = lydite("exec", str(tmp_path), "--", "sort a.txt | head -1")
+    assert (done.returncode, done.stdout) == (0, b"a\n")
+
+
+def test_several_words_are_a_program_and_its_arguments(works: None, tmp_path: Path) -> None:
+    done = lydite("exec", str(tmp_path), "--", "echo", "$HOME", "*")
+    assert done.stdout == b"$HOME *\n"
+
+
+def test_the_folder_itself_is_never_changed(works: None, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    done = lydite("exec", str(tmp_path), "--", "echo b > a.txt; echo c > c.txt; cat a.txt")
+    assert done.stdout == b"b\n"
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.txt": "a"}
+
+
+def test_export_writes_what_the_command_left(works: None, tmp_path: Path) -> None:
+    (tmp_path / "work" / "below").mkdir(parents=True)
+    (tmp_path / "work" / "below" / "a.txt").write_text("a")
+    new = tmp_path / "new"
+    line = "echo b > b.txt; rm below/a.txt"
+    done = lydite("exec", str(tmp_path / "work"), "--export", str(new), "--", line)
+    assert done.returncode == 0, done.stderr
+    assert sorted(str(path.relative_to(new)) for path in new.rglob("*")) == ["b.txt", "below"]
+
+
+def test_permissions_links_and_empty_folders_come_along(works: None, tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("#!/bin/sh\necho ran\n")
+    (tmp_path / "run.sh").chmod(0o755)
+    (tmp_path / "link").symlink_to("run.sh")
+    (tmp_path / "empty").mkdir()
+    done = lydite("exec", str(tmp_path), "--", "./link && ls -d empty")
+    assert done.stdout == b"ran\nempty\n"
+
+
+def test_a_failing_command_leaves_1_and_its_code_is_told(works: None, tmp_path: Path) -> None:
+    done = lydite("exec", str(tmp_path), "--", "exit 5")
+    assert done.returncode == 1
+    assert b"error: exit code 5" in done.stderr
+
+
+def test_json_has_the_same_fields_as_run(works: None, tmp_path: Path) -> None:
+    told = json.loads(lydite("exec", str(tmp_path), "--json", "--", "echo out; echo err >&2; exit 4").stdout)
+    assert (told["status"], told["exit_code"], told["stdout"], told["stderr"]) == ("error", 4, "out\n", "err\n")
+
+
+def test_a_folder_larger_than_a_workspace_gets_room(works: None, tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(bytes(80 << 20))
+    done = lydite("exec", str(tmp_path), "--", "wc -c < large; head -c 1000000 large > copy && echo fits")
+    assert done.stdout.split() == [str(80 << 20).encode(), b"fits"]
+
+
+def test_exec_refuses_what_is_no_folder(tmp_path: Path) -> None:
+    done = lydite("exec", str(tmp_path / "missing"), "--", "true")
+    assert done.returncode == 2
+    assert b"cannot be read as a folder" in done.stderr
+
+
+def test_export_never_overwrites(tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "mine").write_text("mine")
+    done = lydite("exec", str(tmp_path), "--export", str(tmp_path / "new"), "--", "true")
+    assert done.returncode == 2
+    assert b"exists already" in done.stderr
+    assert (tmp_path / "new" / "mine").read_text() == "mine"
+
+
+def test_doctor_tells_every_dimension_of_every_back_end(doctor: dict[str, Any]) -> None:
+    names = [row["name"] for row in doctor["backends"]]
+    assert {"namespaces", "namespaces-nocgroup", "landlock", "unsafe"} <= set(names)
+    for row in doctor["backends"]:
+        assert list(row["threats"]) == list(DIMENSIONS), row["name"]
+        assert set(row["contains"]) <= set(DIMENSIONS)
+        assert row["available"] or row["reason"]
+
+
+def test_doctor_never_makes_the_unsafe_one_the_default(doctor: dict[str, Any]) -> None:
+    assert doctor["default"] in (None, "namespaces", "namespaces-nocgroup", "landlock")
+    assert [row["name"] for row in doctor["backends"] if row["default"]] == [doctor["default"]] * bool(
+        doctor["default"]
+    )
+
+
+def test_doctor_for_people_says_the_same(doctor: dict[str, Any]) -> None:
+    done = lydite("doctor")
+    assert done.returncode == (0 if doctor["default"] else 1)
+    assert all(row["name"].encode() in done.stderr for row in doctor["backends"])
+
+
+@pytest.mark.usefixtures("works")
+def test_bench_gives_ratios_to_the_bare_interpreter() -> None:
+    done = lydite("bench", "--seconds", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    speeds = {row["name"]: row for row in json.loads(done.stdout)["speeds"]}
+    assert speeds["bare"]["jobs_ratio"] == speeds["bare"]["p50_ratio"] == 1
+    assert all(row["jobs_per_s"] > 0 for row in speeds.values() if row["failed"] is None)
+
+
+def test_bench_refuses_a_time_that_is_none() -> None:
+    assert lydite("bench", "--seconds", "0").returncode == 2
+
+
+def result(**fields: Any) -> ExecResult:
+    return ExecResult(**{"status": Status.OK, "exit_code": 0, "backend": "namespaces", **fields})
+
+
+def test_output_that_is_no_text_stands_beside_in_base64() -> None:
+    told = as_json(result(stdout=b"a\xff", stderr=b"plain"))
+    assert told["stdout"] == "a�"
+    assert base64.b64decode(told["stdout_base64"]) == b"a\xff"
+    assert "stderr_base64" not in told
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [(status, {"ok": 0, "invalid": 3}.get(status, 1)) for status in Status], ids=list(Status)
+)
+def test_exit_codes_tell_the_program_s_fault_from_ours(status: Status, code: int) -> None:
+    assert sandbox_output.exit_code(result(status=status)) == code
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({}, "ok ["),
+        ({"status": Status.ERROR, "exit_code": 3}, "error: exit code 3 ["),
+        ({"status": Status.ERROR, "exit_code": -11}, "error: ended by SIGSEGV ["),
+        ({"status": Status.TIMEOUT, "exit_code": -9, "limit": "timeout"}, "over its limit (timeout); --timeout allows"),
+        ({"status": Status.MEMORY, "exit_code": -9, "limit": "memory_mb"}, "--memory-mb allows more"),
+        ({"status": Status.INVALID, "exit_code": None, "detail": "lost"}, "invalid: the sandbox failed, not"),
+    ],
+)  # fmt: skip
+def test_one_line_says_how_it_ended(fields: dict[str, Any], told: str) -> None:
+    said = sentence(result(**fields))
+    assert told in said
+    assert "\n" not in said
+
+
+class Screen(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_not_driven_by_what_a_program_prints() -> None:
+    behind = io.BytesIO()
+    screen = Screen(behind, encoding="utf-8")
+    pour(b"ok\x1b]0;title\x07\tsee \xe2\x80\xae\xff\r\nnext", screen)
+    assert behind.getvalue() == b"ok\\x1b]0;title\\x07\tsee \\u202e\\xff\nnext\n"
+
+
+def test_a_pipe_gets_the_bytes_as_they_are() -> None:
+    behind = io.BytesIO()
+    pipe = io.TextIOWrapper(behind, encoding="utf-8")
+    pour(b"\x1b[31m\xff\r\n", pipe)
+    assert behind.getvalue() == b"\x1b[31m\xff\r\n"
+
+
+def test_readable_text_of_any_language_is_shown_as_it_is() -> None:
+    text = "naïve 数 😀 ok\n\tline"
+    assert harmless(text) == text
