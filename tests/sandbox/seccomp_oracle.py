@@ -140,8 +140,7 @@ def may(policy: Policy, name: str, args: tuple[int, ...], low: list[int], pid: i
             return not (terminal or owner or attribute)
         case "fcntl":
             owner = low[1] in (fcntl.F_SETOWN, 15) and not policy.signals
-            attribute = low[1] in (fcntl.F_SETLEASE, fcntl.F_NOTIFY) and not policy.attributes
-            return not (owner or attribute)
+            return not owner and low[1] not in (fcntl.F_SETLEASE, fcntl.F_NOTIFY, 1040)
         case "kill":
             group = [0, *(-number & WORD for number in own)] if policy.same_group else []
             return policy.signals or low[0] in own + group

@@ -141,12 +141,14 @@ _ATTRIBUTES = (
 _CLONE_REFUSED = 0x7E020000 | 0x8000
 _CLONE_NEWPID = 0x20000000
 # TIOCSTI and TIOCLINUX type into a terminal, TIOCSETD loads line disciplines.
-_TERMINALS = (0x5412, 0x541C, 0x5423)
+_TERMINALS: tuple[int, ...] = (0x5412, 0x541C, 0x5423)
 # FIOSETOWN and SIOCSPGRP, as fcntl's F_SETOWN and F_SETOWN_EX: whoever owns a descriptor gets signals from it, of a
 # number that F_SETSIG chooses.
 _IOCTL_OWNER, _FCNTL_OWNER = (0x8901, 0x8902), (8, 15)
-# FS_IOC_SETFLAGS (64 and 32 bits), FS_IOC_FSSETXATTR; F_SETLEASE holds up whoever opens the file, F_NOTIFY watches it.
-_IOCTL_ATTRIBUTES, _FCNTL_ATTRIBUTES = (0x40086602, 0x40046602, 0x401C5820), (1024, 1026)
+# FS_IOC_SETFLAGS (64 and 32 bits), FS_IOC_FSSETXATTR.
+_IOCTL_ATTRIBUTES = (0x40086602, 0x40046602, 0x401C5820)
+# F_SETLEASE and F_SETDELEG hold up whoever else opens the file, though it can only be read here. F_NOTIFY watches.
+_FCNTL_REFUSED: tuple[int, ...] = (1024, 1040, 1026)
 # PR_SET_MM rewrites what /proc says of the process, PR_SCHED_CORE and PR_SET_PTRACER name other processes.
 _PRCTL_REFUSED = (35, 62, 0x59616D61)
 # A listener for system calls (NEW_LISTENER, WAIT_KILLABLE_RECV). Ordinary filters on top of this one are welcome.
@@ -180,17 +182,15 @@ def decisions(policy: Policy, named: bool) -> dict[str, Decision]:
         found["memfd_create"] = ENOSYS
     if policy.same_group:
         found |= dict.fromkeys(("setsid", "setpgid"), EPERM)
-    ioctls: tuple[int, ...] = _TERMINALS
-    fcntls: tuple[int, ...] = ()
+    ioctls, fcntls = _TERMINALS, _FCNTL_REFUSED
     if not policy.attributes:
         found |= dict.fromkeys(_ATTRIBUTES.split(), EPERM)
-        ioctls, fcntls = ioctls + _IOCTL_ATTRIBUTES, fcntls + _FCNTL_ATTRIBUTES
+        ioctls += _IOCTL_ATTRIBUTES
     if not policy.signals:
         found |= _signals(policy, (OWN,) if named else ())
-        ioctls, fcntls = ioctls + _IOCTL_OWNER, fcntls + _FCNTL_OWNER
-    found["ioctl"] = _never((Arg(1, ioctls),))
-    if fcntls:
-        found["fcntl"] = _never((Arg(1, fcntls),))
+        ioctls += _IOCTL_OWNER
+        fcntls += _FCNTL_OWNER
+    found["ioctl"], found["fcntl"] = (_never((Arg(1, refused),)) for refused in (ioctls, fcntls))
     if policy.own_process_only:
         found |= _own_process((0, OWN) if named else (0,))
     return found
