@@ -238,6 +238,16 @@ def test_a_filter_above_another_adds_up_to_the_stricter_of_both(
         assert stacked == strictest(expected(policy, name, args, pid), expected(below, name, args, None))
 
 
+def test_a_filter_above_another_leaves_out_only_what_is_the_same() -> None:
+    args = (1, 0x20000000, 0, 0, 0, 0)
+    for below, policy in itertools.product(POLICIES[::13], POLICIES[::11]):
+        upper, lower = rows(policy, "x86_64", PID, below), rows(below, "x86_64")
+        for name in DEPENDING | ATTRIBUTES:
+            number, audit = NUMBERS["x86_64"][name], arch.AUDIT_ARCH["x86_64"]
+            stacked = strictest(run(upper, number, audit, args)[0], run(lower, number, audit, args)[0])
+            assert stacked == strictest(expected(policy, name, args, PID), expected(below, name, args, None)), name
+
+
 def test_a_filter_above_another_is_much_shorter() -> None:
     below = Policy(sockets="unix", memfd=True, namespaces=True, same_group=False, own_process_only=False, signals=True)
     above = dataclasses.replace(below, memfd=False, namespaces=False)
