@@ -116,10 +116,12 @@ def own(fd: int) -> None:
     if state.st_mode & needed == needed or state.st_uid != os.geteuid() or stat.S_ISLNK(state.st_mode):
         return
     mode = stat.S_IMODE(state.st_mode) | needed
-    try:  # fchmod refuses a descriptor that was opened with O_PATH; this call (Linux 6.6) does not
+    with suppress(OSError):  # refused for a descriptor that was opened with O_PATH
+        return os.fchmod(fd, mode)
+    with suppress(OSError):  # Linux 6.6
         kernel.syscall("fchmodat2", fd, ctypes.c_char_p(b""), mode, _AT_EMPTY_PATH)
-    except OSError:
-        os.chmod(f"/proc/self/fd/{fd}", mode)  # leads to the inode itself, no name is looked up
+        return
+    os.chmod(f"/proc/self/fd/{fd}", mode)  # leads to the inode itself, no name is looked up
 
 
 def folder_handle(root: int, path: str, *, make: bool) -> int:

@@ -28,7 +28,7 @@ _MAGIC = b"lydite tree 1\n"
 _HEAD = struct.Struct(">cIQ")  # kind, bytes of the path, bytes of the content
 _END = b"."  # the last record: no path, and in place of a size the number of files that were skipped
 _HOPS = 40  # the kernel follows no more links than this in one path (MAXSYMLINKS)
-_STEPS = 1024
+_STEPS = 1024  # components on the way; no honest link has more
 
 
 class Kind(StrEnum):
@@ -164,8 +164,8 @@ def leading_out(links: Mapping[str, str]) -> list[str]:
     """Which of these symbolic links (path to text) lead out of the tree that they lie in, sorted.
 
     Links are resolved as the kernel does it, through one another: ``x/up -> ..`` and ``y -> x/up/..`` look harmless
-    each for itself. What does not exist counts as a folder. A link with more than 40 others behind it, a loop too,
-    counts as leading out: not every program gives up where the kernel does.
+    each for itself. What does not exist counts as a folder. A link with more than 40 others or 1,024 components behind
+    it, a loop too, counts as leading out: not every program gives up where the kernel does.
     """
     top = _Node()
     for path, text in links.items():
@@ -193,7 +193,7 @@ def _leads_out(path: str, top: _Node) -> bool:
                 where.append(node)
                 continue
             hops += 1
-            if hops > _HOPS or steps > _STEPS or node.text.startswith("/"):
+            if hops > _HOPS or steps + len(todo) > _STEPS or node.text.startswith("/"):
                 return True
             todo += node.text.split("/")[::-1]
     return False

@@ -146,7 +146,8 @@ def collect(root: int, limit: int, change: bool = True) -> tuple[list[Entry], in
             continue
         with held(fd):
             if change:
-                own(fd)
+                with suppress(OSError):
+                    own(fd)
             for name in _names(fd):
                 path = f"{folder}/{name}" if folder else name
                 try:
