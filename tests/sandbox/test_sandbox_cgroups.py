@@ -168,6 +168,17 @@ def test_a_raised_limit_can_be_lowered_again(group: Group) -> None:
 
 
 @real
+@pytest.mark.skipif(not V1, reason="v2 has swap switched off instead")
+@pytest.mark.parametrize("size", [200 * MIB, 50 * MIB])
+def test_memory_with_swap_has_nearly_the_same_limit_in_v1(group: Group, size: int) -> None:
+    group.open()
+    group.set_memory(size)
+    both = Path(group.folders[0], "memory.memsw.limit_in_bytes")
+    assert int(Path(group.folders[0], "memory.limit_in_bytes").read_text()) == size
+    assert not both.exists() or size <= int(both.read_text()) <= size + MIB
+
+
+@real
 def test_a_denied_fork_is_counted(group: Group) -> None:
     code = """
         made = 0
@@ -254,6 +265,27 @@ def test_kill_all_ends_a_fork_bomb_and_remove_leaves_nothing(group: Group) -> No
     group.remove()
     assert folders_of(group.name) == []
     wait_for(lambda: not any(alive(pid) for pid in members))
+
+
+@real
+def test_no_process_can_be_born_in_a_group_once_it_was_killed(group: Group) -> None:
+    group.kill_all()
+    code = """
+        try: os.fork()
+        except BlockingIOError: print("denied")
+    """
+    assert output(group, code) == "denied"
+
+
+@real
+def test_remove_waits_for_a_process_that_is_about_to_end(group: Group) -> None:
+    held = subprocess.Popen(program(group, "print('in', flush=True); time.sleep(0.1)"), stdout=subprocess.PIPE)
+    assert held.stdout is not None
+    held.stdout.readline()
+    group.remove(timeout=20)
+    assert folders_of(group.name) == []
+    assert held.wait(10) == 0
+    held.stdout.close()
 
 
 def alive(pid: int) -> bool:
@@ -594,11 +626,10 @@ def test_each_controller_is_taken_where_the_kernel_has_bound_it(
     proc = made_up_proc(
         tmp_path / "proc", "4:memory:/\n0::/\n", [("/", v2, "cgroup2", "rw"), ("/", v1, "cgroup", "rw,memory")]
     )
-    with pytest.raises(
-        OSError, match=r"no group can be made and used in .*memory.limit_in_bytes: the kernel has no such"
-    ):
+    with pytest.raises(OSError, match=r"no group can be made and used in .*memory.limit_in_bytes: No such file"):
         find(proc=proc)
     monkeypatch.setitem(V2_FILES, "memory.limit_in_bytes", "0")
+    monkeypatch.setitem(V2_FILES, "memory.failcnt", "0")
     monkeypatch.setitem(V2_FILES, "memory.oom_control", "oom_kill_disable 0\noom_kill 0\n")
     assert find(proc=proc).places == (Place(1, str(v1), ("memory",)), Place(2, str(v2), ("pids", "cpu")))
 

@@ -17,25 +17,25 @@ import os
 import signal
 import time
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import NamedTuple
 
-# What Group.open opens: key, controller, names under v1 and v2 (the first that exists counts), flags, whether it must
-# exist.
+# What Group.open opens: key, controller, names under v1 and v2, flags, whether the group can do without.
 _FILES = (
-    ("limit", "memory", ("memory.limit_in_bytes",), ("memory.max",), os.O_WRONLY, True),
-    ("swap", "memory", ("memory.memsw.limit_in_bytes",), (), os.O_WRONLY, False),
-    ("kills", "memory", ("memory.oom_control",), ("memory.events",), os.O_RDONLY, True),
-    ("hits", "memory", ("memory.failcnt",), (), os.O_RDONLY, False),
-    ("peak", "memory", ("memory.max_usage_in_bytes",), ("memory.peak",), os.O_RDWR, False),
-    ("forks", "pids", ("pids.events",), ("pids.events",), os.O_RDONLY, True),
-    ("cpu", "cpu", ("cpuacct.usage",), ("cpu.stat",), os.O_RDONLY, True),
+    ("limit", "memory", "memory.limit_in_bytes", "memory.max", os.O_WRONLY, False),
+    ("swap", "memory", "memory.memsw.limit_in_bytes", None, os.O_WRONLY, True),
+    ("kills", "memory", "memory.oom_control", "memory.events", os.O_RDONLY, False),
+    ("hits", "memory", "memory.failcnt", None, os.O_RDONLY, False),
+    ("peak", "memory", "memory.max_usage_in_bytes", "memory.peak", os.O_RDWR, True),
+    ("forks", "pids", "pids.events", "pids.events", os.O_RDONLY, False),
+    ("cpu", "cpu", "cpuacct.usage", "cpu.stat", os.O_RDONLY, False),
 )
 # Written once, where present: nothing escapes into swap, and the kernel kills one process, chosen by oom_score_adj.
 _SETTINGS = {1: {"memory.oom_control": "0"}, 2: {"memory.swap.max": "0", "memory.oom.group": "0"}}
 
-
-_SWAP_SLACK = 1 << 16  # bytes
+# Bytes. v1 charges memory with swap first, and Linux 6.18 counts no hit there. With room for the largest charge that
+# may end in a kill (8 pages: larger ones fall back to small pages) the limit on memory, where hits count, is met first.
+_SWAP_SLACK = 1 << 16
 
 
 class Place(NamedTuple):
@@ -94,15 +94,22 @@ class Group:
         Raises:
             OSError: a file that the group needs is missing, or not for this user.
         """
-        for key, controller, v1, v2, flags, needed in _FILES:
+        for key, controller, v1, v2, flags, optional in _FILES:
             for place, folder in zip(self.places, self.folders, strict=True):
-                if controller in place.controllers:
-                    paths = [f"{folder}/{name}" for name in (v1 if place.version == 1 else v2)]
-                    fd = _open_first(paths, flags)
-                    if fd is not None:
-                        self._fds[key] = fd
-                    elif needed:
-                        raise FileNotFoundError(errno.ENOENT, "the kernel has no such file", paths[0])
+                name = v1 if place.version == 1 else v2
+                if name is not None and controller in place.controllers:
+                    with suppress(FileNotFoundError) if optional else nullcontext():
+                        self._fds[key] = _open(f"{folder}/{name}", flags)
+
+    @property
+    def descriptors(self) -> dict[str, int]:
+        """The open descriptors by what they are for, for the compiled helper."""
+        return dict(self._fds)
+
+    @property
+    def swap_slack(self) -> int:
+        """Bytes by which the limit on memory and swap lies above that on memory."""
+        return _SWAP_SLACK
 
     @property
     def fds(self) -> tuple[int, ...]:
@@ -115,13 +122,12 @@ class Group:
             os.close(self._fds.popitem()[1])
 
     def set_memory(self, size: int) -> None:
-        """Limit memory, and memory plus swap, to ``size`` bytes (the kernel rounds down to pages).
+        """Limit memory to ``size`` bytes (the kernel rounds down to pages), and swap to none (v1: 64 KiB).
 
         Raises:
             OSError: v1, EBUSY: the group uses more than that and it cannot be reclaimed. (v2 kills instead.)
         """
         value = b"%d" % size
-        # A little above: Linux 6.18 counts no hit at the joint limit, so the limit on memory has to be met first.
         above = b"%d" % (size + _SWAP_SLACK)
         swap = self._fds.get("swap")
         try:
@@ -245,16 +251,13 @@ class Group:
                     break
 
 
-def _open_first(paths: list[str], flags: int) -> int | None:
-    for path in paths:
-        with suppress(FileNotFoundError):
-            try:
-                return os.open(path, flags | os.O_CLOEXEC)
-            except PermissionError:
-                if flags != os.O_RDWR:
-                    raise
-            return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    return None
+def _open(path: str, flags: int) -> int:
+    try:
+        return os.open(path, flags | os.O_CLOEXEC)
+    except PermissionError:
+        if flags != os.O_RDWR:
+            raise
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def write_control(path: str, text: str) -> None:

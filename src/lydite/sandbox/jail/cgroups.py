@@ -9,8 +9,8 @@ do. Groups are swept where this process would make its own: what an owner left u
 namespace other than this one, stays.
 
 Run for real: v1 on Linux 6.18 as root; v2 on Linux 6.1 and 6.12 (User-mode Linux), as root and, in a tree made over as
-systemd does it, as an ordinary user. Never run: below systemd itself; v2 with swap; v2 before 5.14 (no ``cgroup.kill``:
-its members are killed one by one, as under v1); v1 before 6.18.
+systemd does it, as an ordinary user. Never run: below systemd itself; with swap; v2 before 5.14 (no ``cgroup.kill``:
+its members are killed one by one, as under v1); v1 before 6.18; a fork bomb under v2 after 6.1.
 
 Sources: Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/cgroups.rst of Linux, cgroups(7), cgroup_namespaces(7).
 """
