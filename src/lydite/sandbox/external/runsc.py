@@ -1,0 +1,38 @@
+"""gVisor (runsc): the job's system calls are answered by a kernel of its own in user space.
+
+Covered by it: everything that bwrap covers, and the host's kernel: a job reaches little of it. Not covered by it, and
+added by us: limits. Its processes are no processes of this machine, so memory and processor time are those of the whole
+sandbox (less what it used before the program began), and processes are counted inside. It lets no descriptors through:
+a command of a session has a box of its own, and what it leaves running ends with it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+
+from lydite.errors import UnavailableError
+from lydite.sandbox.external.box import Box, Command, find
+from lydite.sandbox.external.oci import bundle, config
+
+
+def command(box: Box) -> Command:
+    """The box of gVisor."""
+    tool = find("runsc")
+    if tool is None:
+        raise UnavailableError("runsc is not installed (Debian: apt install runsc, newer ones: gvisor.dev)")
+    key = f"{box.place.key}-{secrets.token_hex(3)}"
+    start = [tool, "--root", f"{box.state}/runsc", "--network=none", "--host-uds=open", "--ignore-cgroups"]
+    start += ["--log", box.place.under("log")]
+    if box.uid is None:
+        start.append("--rootless")
+    return Command(
+        argv=[*start, "run", "--bundle", bundle(box, config(box, None)), key],
+        env={"PATH": os.defpath},
+        undo=[*start, "delete", "--force", key],
+        passes=False,
+        inside=False,
+        per_user=False,
+        filtered=False,
+        setup_s=90.0,
+    )
