@@ -49,15 +49,18 @@ def make(
         raise InputError(f"no back end {name!r}", field="backend", remedy=hint)
 
     def native(wanted: str) -> Backend:
+        _supported()
+        from lydite.sandbox.jail import landlock
         from lydite.sandbox.native import Native
 
-        _supported()
         env = environment(preload, packages, python)
         if wanted == "landlock":
             if network != "none":
                 raise InputError(
                     "the landlock back end has no network of its own", field="network", remedy="use namespaces"
                 )
+            if (abi := landlock.abi()) < 3:
+                raise UnavailableError(f"Landlock 3 (Linux 6.2) is needed, this kernel has {abi or 'none'}")
             if os.getuid() == 0 and (reason := reachable(env, 65534, 65534)):
                 raise UnavailableError(f"jobs run as a spare user here, and {reason}")
         backend = Native(wanted, env, workers=workers, network=network, limits=limits)

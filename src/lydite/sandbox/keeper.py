@@ -30,7 +30,9 @@ class Keeper:
         UnavailableError: this back end does not work here; the text says what is missing.
     """
 
-    def __init__(self, environment: Environment, *, namespaces: bool, cgroup: bool, network: str) -> None:
+    def __init__(
+        self, environment: Environment, *, namespaces: bool, cgroup: bool, network: str, helper: str | None = None
+    ) -> None:
         self._lock = threading.Lock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control = ours
@@ -45,6 +47,7 @@ class Keeper:
             "imports": list(environment.imports),
             "temp": tempfile.gettempdir(),
             "overhead": OVERHEAD,
+            "helper": helper,
             "own": OWN_PROCESSES,
             "debug": os.environ.get("LYDITE_SANDBOX_DEBUG", ""),
         }
@@ -68,7 +71,7 @@ class Keeper:
                 ) from None
         try:
             ours.settimeout(START_S)
-            wire.send(ours, (plan,))
+            wire.send_plain(ours, plan)
             self._answer()
         except BaseException:
             self.close()

@@ -8,10 +8,12 @@ import socket
 import struct
 import threading
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 from lydite.errors import InputError, UnavailableError
 from lydite.sandbox.classify import Ending, classify
+from lydite.sandbox.compiled import helper
 from lydite.sandbox.interpreter import Environment
 from lydite.sandbox.jail import wire
 from lydite.sandbox.keeper import Keeper
@@ -58,6 +60,7 @@ class Native:
                     namespaces=self.name != "landlock",
                     cgroup=self.name == "namespaces",
                     network=self._network,
+                    helper=helper(),
                 )
             return self._keeper
 
@@ -166,20 +169,24 @@ def cpu_limit(limits: Limits) -> float:
     return limits.cpu if limits.cpu is not None else limits.timeout * (os.cpu_count() or 1)
 
 
-def request(kind: int, job: Job, program: Any, stdin: Any) -> tuple[Any, ...]:
+def request(kind: int, job: Job, program: Any, stdins: Sequence[bytes] = ()) -> wire.Request:
     """What a job's process reads (jail.job)."""
     limits = job.limits
-    return (
-        kind,
-        limits.timeout,
-        cpu_limit(limits),
-        limits.memory_mb * MIB,
-        (limits.processes, limits.descriptors, limits.file_mb * MIB),
-        job.files,
-        job.env,
-        program,
-        stdin,
+    stdin = b"".join(stdins)
+    head = wire.Head(
+        kind=kind,
+        timeout=limits.timeout,
+        cpu=cpu_limit(limits),
+        memory=limits.memory_mb * MIB,
+        processes=limits.processes,
+        descriptors=limits.descriptors,
+        file_bytes=limits.file_mb * MIB,
+        runs=max(1, len(stdins)),
+        stdin_bytes=len(stdin),
+        has_files=bool(job.files),
     )
+    sizes = tuple(map(len, stdins)) if kind == wire.BATCH else ()
+    return wire.Request(head, stdin, job.files, job.env, program, sizes)
 
 
 class _Worker:
@@ -233,7 +240,7 @@ class _Worker:
             self._timeout = 0.0
         return self._socket
 
-    def _send(self, message: tuple[Any, ...], fds: tuple[int, ...], seconds: float) -> socket.socket:
+    def _send(self, message: wire.Request, fds: tuple[int, ...], seconds: float) -> socket.socket:
         for attempt in (1, 2):
             sock = self.connect()
             if seconds != self._timeout:
@@ -254,7 +261,7 @@ class _Worker:
     def _one(self, job: Job, stdin: bytes) -> ExecResult:
         if job.argv:
             return self._command(job, stdin)
-        wanted = request(wire.CODE, job, job.code, stdin)
+        wanted = request(wire.CODE, job, job.code, [stdin])
         sock = self._send(wanted, (), job.limits.timeout + GRACE_S)
         reply, fds = _receive(sock)
         try:
@@ -267,7 +274,7 @@ class _Worker:
 
     def _command(self, job: Job, stdin: bytes) -> ExecResult:
         self.connect()  # the pipes are given to the uid of the zygote that will run it
-        message = request(wire.ARGV, job, list(job.argv), b"")
+        message = request(wire.ARGV, job, list(job.argv))
         cap, patience = job.limits.output_kb * 1024, job.limits.timeout + GRACE_S
         reply, fds, out, err = exchange(self._send, lambda: self._uid, message, stdin, cap, patience)
         for fd in fds:

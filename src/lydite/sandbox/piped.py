@@ -8,12 +8,11 @@ import select
 import socket
 import time
 from collections.abc import Callable
-from typing import Any
 
 from lydite.sandbox.jail import wire
 
 CHUNK = 1 << 16
-Send = Callable[[tuple[Any, ...], tuple[int, ...], float], socket.socket]
+Send = Callable[[wire.Request, tuple[int, ...], float], socket.socket]
 
 
 class Output:
@@ -74,7 +73,7 @@ class Output:
 
 
 def exchange(
-    send: Send, uid: Callable[[], int], message: tuple[Any, ...], stdin: bytes, cap: int, patience: float
+    send: Send, uid: Callable[[], int], message: wire.Request, stdin: bytes, cap: int, patience: float
 ) -> tuple[bytes, list[int], bytes, bytes]:
     """Send a command and collect its output until its zygote says that it has ended.
 

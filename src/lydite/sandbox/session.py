@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Sequence
-from typing import Any
 
 from lydite.errors import UnavailableError
 from lydite.sandbox.classify import classify
@@ -36,9 +35,9 @@ class NativeSession:
         """Run a command in the workspace; what it left running goes on running."""
         job = Job(argv=tuple(argv), env=env, limits=limits)
         cap, patience = limits.output_kb * 1024, limits.timeout + GRACE_S
-        message = request(wire.ARGV, job, list(argv), b"")
+        message = request(wire.ARGV, job, list(argv))
 
-        def send(message: tuple[Any, ...], fds: tuple[int, ...], seconds: float) -> socket.socket:
+        def send(message: wire.Request, fds: tuple[int, ...], seconds: float) -> socket.socket:
             del seconds
             wire.send(self._socket, message, fds, prefix=bytes([jail.EXEC]))
             return self._socket
@@ -81,7 +80,7 @@ class NativeSession:
         try:
             self._socket.settimeout(PATIENCE_S)
             try:
-                wire.send(self._socket, (path, data, number), (), prefix=bytes([operation]))
+                wire.send_plain(self._socket, (path, data, number), bytes([operation]))
                 reply, fds, _, _ = socket.recv_fds(self._socket, wire.INLINE + 4096, 1)
             finally:
                 self._socket.settimeout(None)

@@ -11,40 +11,37 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import resource
 import signal
 from types import CodeType
 from typing import Any
 
-from . import job, kernel, wire
+from . import job, kernel, program, wire
 
 
-def run_batch(world: job.World, pipes: job.Pipes, request: tuple[Any, ...], watch: Any) -> None:
+def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, watch: Any) -> None:
     """Run every input; append one :data:`.wire.RUN` with its output per input to ``pipes.out``."""
-    timeout, cpu, memory, (_, descriptors, file_bytes) = request[1:5]
-    os.environ.update(request[6])
-    source, inputs = request[7], request[8]
+    head = request.head
+    os.environ.update(request.env)
     fcntl.fcntl(pipes.out, fcntl.F_SETFL, 0)  # sendfile refuses a file that only appends
-    code = _compiled(source)
+    code = compiled(request.program)
     out, err = wire.output_file("stdout"), wire.output_file("stderr")
-    os.dup2(out, 1)
-    os.dup2(err, 2)
-    for data in inputs:
-        stdin = job.stdin_file(data)
+    offset = 0
+    for size in request.sizes:
+        stdin = job.stdin_file(request.stdin[offset : offset + size])
+        offset += size
         pid = job.fork()
         if pid == 0:
-            os.dup2(stdin, 0)
+            for target, fd in enumerate((stdin, out, err)):
+                os.dup2(fd, target)
             world.confine_run()
             kernel.close_from(3)
-            job.limit(resource.RLIMIT_FSIZE, file_bytes)
-            job.limit(resource.RLIMIT_NOFILE, descriptors)
-            job.limit_cpu(cpu)
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            job.limit_run(head)
             kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
-            job.run(source, code)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            program.run(request.program, code)
         os.close(stdin)
         pidfd = os.pidfd_open(pid)
-        stopped, clock, before = watch.until_end(pid, pidfd, timeout, cpu, memory)
+        stopped, clock, before = watch.until_end(pid, pidfd, head.timeout, head.cpu, head.memory)
         watch.world.kill(pid)
         _, status, usage = os.wait4(pid, 0)
         watch.world.end(pid)
@@ -52,21 +49,21 @@ def run_batch(world: job.World, pipes: job.Pipes, request: tuple[Any, ...], watc
         killed, denied = watch.counters()
         full = status != 0 and world.full()
         sizes = (os.fstat(out).st_size, os.fstat(err).st_size)
-        head = wire.RUN.pack(
+        record = wire.RUN.pack(
             status, stopped, killed, denied, full, clock(), watch.cpu_since(before, usage), sizes[0], sizes[1]
         )
-        os.write(pipes.out, head)
-        for fd, size in ((out, sizes[0]), (err, sizes[1])):
-            offset = 0
-            while offset < size and (sent := os.sendfile(pipes.out, fd, offset, size - offset)):
-                offset += sent
+        os.write(pipes.out, record)
+        for fd, length in ((out, sizes[0]), (err, sizes[1])):
+            sent = 0
+            while sent < length and (part := os.sendfile(pipes.out, fd, sent, length - sent)):
+                sent += part
             os.ftruncate(fd, 0)
 
 
-def _compiled(source: str) -> CodeType | None:
+def compiled(source: str) -> CodeType | None:
     """The program's code; None where it does not compile: each run then tells so itself."""
     with contextlib.suppress(BaseException):
-        return compile(source, job.NAME, "exec", dont_inherit=True)
+        return compile(source, program.NAME, "exec", dont_inherit=True)
     return None
 
 

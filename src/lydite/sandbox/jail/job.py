@@ -8,21 +8,15 @@ succeeded; from there on everything that happens is the program's doing.
 
 from __future__ import annotations
 
-import builtins
 import contextlib
-import gc
 import os
 import resource
-import signal
 import socket
-import sys
-import types
 from typing import Any, NoReturn
 
-from . import kernel, wire
+from . import kernel, program, wire
 from .world import LandlockOnly, Namespaces
 
-NAME = "main.py"
 World = Namespaces | LandlockOnly
 
 
@@ -50,9 +44,12 @@ def limit(kind: int, value: int) -> None:
     resource.setrlimit(kind, (value, value))
 
 
-def limit_cpu(seconds: float) -> None:
-    """SIGXCPU at the limit, SIGKILL a second later. Whole seconds, per process: the zygote counts the job exactly."""
-    whole = max(1, int(seconds + 0.999))
+def limit_run(head: wire.Head) -> None:
+    """The limits of one process. Processor time in whole seconds: SIGXCPU at the limit, SIGKILL a second later; the
+    zygote counts the whole job exactly."""
+    limit(resource.RLIMIT_FSIZE, head.file_bytes)
+    limit(resource.RLIMIT_NOFILE, head.descriptors)
+    whole = max(1, int(head.cpu + 0.999))
     resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 1))
 
 
@@ -70,48 +67,36 @@ def main(world: World, pipes: Pipes, group: Any, batch: Any) -> NoReturn:
             world.plan["warm"]()  # idle anyway: touch the pages that a program is about to touch
         message, fds, _, _ = socket.recv_fds(sock, wire.INLINE + 4096, 8)
         sock.detach()  # its descriptor is closed below, and the program may get the same number again
-        if not message or message == wire.STOP:
-            os._exit(0)
-        request = wire.decode(message, fds)
+        if len(message) <= wire.HEAD.size:
+            os._exit(0)  # nobody asks any more, or a stop that came too late
+        request = wire.receive(message, fds)
         del message
-        kind, timeout, cpu, memory, limits, files, env = request[:7]
-        program = request[7]
-        if group is not None and memory != world.plan["memory"]:
-            group.set_memory(memory + world.plan["overhead"])
-        if kind != wire.BATCH:
-            stdin = fds[0] if fds else stdin_file(request[8])
-            os.dup2(stdin, 0)
+        head = request.head
+        if group is not None and head.memory != world.plan["memory"]:
+            group.set_memory(head.memory + world.plan["overhead"])
+        if head.kind != wire.BATCH:
+            os.dup2(fds[0] if fds else stdin_file(request.stdin), 0)
             os.dup2(fds[1] if len(fds) > 1 else pipes.out, 1)
             os.dup2(fds[2] if len(fds) > 2 else pipes.err, 2)
-        for path, data in files.items():
-            _write(path, data)
-        processes, descriptors, file_bytes = limits
-        limit(resource.RLIMIT_NPROC, world.processes(processes))
-        runs = 1
-        if kind == wire.BATCH:
-            runs = len(request[8])
+        write_files(request.files)
+        limit(resource.RLIMIT_NPROC, head.processes + world.extra_processes)
+        if head.kind == wire.BATCH:
             world.strip_batch()
         else:
             world.strip()
-            limit(resource.RLIMIT_FSIZE, file_bytes)
-            limit(resource.RLIMIT_NOFILE, descriptors)
-            limit_cpu(cpu)
+            limit_run(head)
     except OSError as error:
-        _fail(pipes.note, f"{error.errno or 0} {error}")
+        fail(pipes.note, error)
     except BaseException as error:
-        _fail(pipes.note, f"0 {type(error).__name__}: {error}")
-    os.write(pipes.note, wire.NOTE.pack(runs * timeout * 1.1 if runs > 1 else timeout, runs * cpu, memory, 0))
-    if kind == wire.BATCH:
+        fail(pipes.note, error)
+    wall = 1.1 * head.timeout * head.runs if head.runs > 1 else head.timeout
+    os.write(pipes.note, wire.NOTE.pack(wall, head.cpu * head.runs, head.memory, 0))
+    if head.kind == wire.BATCH:
         batch(world, pipes, request)
         os._exit(0)
-    del request
     kernel.close_from(3)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
-    if kind == wire.ARGV:
-        execute(program, env)
-    os.environ.update(env)
-    run(program)
+    program.start(head.kind, request.env, request.program)
 
 
 def _pending(sock: socket.socket) -> bool:
@@ -131,117 +116,22 @@ def stdin_file(data: bytes) -> int:
     return fd
 
 
-def _write(path: str, data: bytes) -> None:
-    """A file of the job, in a tree that no program has touched yet. The supervisor has checked the path."""
-    parent = os.path.dirname(path)
-    if parent:
-        os.makedirs(parent, exist_ok=True)
-    fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o755 if data[:2] == b"#!" else 0o644)
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
-    os.close(fd)
+def write_files(files: dict[str, bytes]) -> None:
+    """The files of a job, in a tree that no program has touched yet. The supervisor has checked the paths."""
+    for path, data in files.items():
+        parent = os.path.dirname(path)
+        if parent:
+            os.makedirs(parent, exist_ok=True)
+        fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o755 if data[:2] == b"#!" else 0o644)
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+        os.close(fd)
 
 
-def _fail(note: int, text: str) -> NoReturn:
-    data = text.encode(errors="replace")[:4000]
+def fail(note: int, error: BaseException) -> NoReturn:
+    """The set-up failed: say so, and why, in place of the note."""
+    code = error.errno if isinstance(error, OSError) else 0
+    data = f"{code or 0} {type(error).__name__}: {error}".encode(errors="replace")[:400]
     os.write(note, data + b" " if len(data) == wire.NOTE.size else data)
     os._exit(1)
-
-
-def execute(argv: list[str], env: dict[str, str]) -> NoReturn:
-    """Become the command. 127: not found, 126: not executable, as shells have it."""
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them; a command expects the ordinary meaning
-        signal.signal(number, signal.SIG_DFL)
-    try:
-        os.execvpe(argv[0], argv, {**os.environ, **env})  # noqa: S606
-    except FileNotFoundError:
-        code, reason = 127, "not found"
-    except (OSError, ValueError) as error:
-        code, reason = 126, str(error)
-    with contextlib.suppress(OSError):
-        os.write(2, f"{argv[0]}: {reason}\n".encode(errors="replace"))
-    os._exit(code)
-
-
-def new_stdio() -> None:
-    """Text streams over the three standard descriptors, with the encoding that a UTF-8 locale gives them."""
-    options: dict[str, Any] = {"encoding": "utf-8", "closefd": False}
-    for name, fd, mode, buffering, errors in (
-        ("stdin", 0, "r", -1, "surrogateescape"),
-        ("stdout", 1, "w", -1, "surrogateescape"),
-        ("stderr", 2, "w", 1, "backslashreplace"),
-    ):
-        stream = open(fd, mode, buffering, errors=errors, **options)  # noqa: SIM115
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
-
-
-def run(source: str, code: types.CodeType | None = None) -> NoReturn:
-    """Run Python source (``code``: compiled already) as ``__main__`` and leave as the interpreter would.
-
-    The process is single-use, so nothing is torn down that only matters to an interpreter that goes on.
-    """
-    gc.enable()
-    _reseed(source)
-    sys.argv = [NAME]
-    module = types.ModuleType("__main__")
-    module.__builtins__ = builtins  # type: ignore[attr-defined]
-    module.__file__ = NAME
-    sys.modules["__main__"] = module
-    sys.path.insert(0, os.getcwd())
-    leave = 0
-    try:
-        exec(code or compile(source, NAME, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
-    except SystemExit as leaving:
-        leave = _exit_code(leaving.code)
-    except BaseException:
-        leave = 1
-        _traceback(source)
-    _leave(leave)
-
-
-def _exit_code(value: object) -> int:
-    if value is None:
-        return 0
-    if isinstance(value, int):
-        return value & 0xFF
-    with contextlib.suppress(BaseException):
-        print(value, file=sys.stderr)
-    return 1
-
-
-def _traceback(source: str) -> None:
-    import linecache
-    import traceback
-
-    with contextlib.suppress(BaseException):
-        linecache.cache[NAME] = (len(source), None, source.splitlines(True), NAME)
-        kind, value, trace = sys.exc_info()
-        traceback.print_exception(kind, value, trace.tb_next if trace else None)
-
-
-def _leave(code: int) -> NoReturn:
-    import atexit
-    import threading
-
-    with contextlib.suppress(BaseException):
-        threading._shutdown()  # type: ignore[attr-defined]  # waits for the program's threads
-    with contextlib.suppress(BaseException):
-        atexit._run_exitfuncs()
-    try:
-        sys.stdout.flush()
-    except BaseException:
-        code = code or 120
-    with contextlib.suppress(BaseException):
-        sys.stderr.flush()
-    os._exit(code)
-
-
-def _reseed(source: str) -> None:
-    """Generators were cloned with the zygote. Reseeding takes 20 us, so only where the program may use them."""
-    if "random" in source:
-        if "random" in sys.modules:
-            sys.modules["random"].seed()
-        if "numpy" in sys.modules:
-            sys.modules["numpy"].random.seed()

@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from . import cgroups, job, kernel, root, session, warm, wire, zygote
+from . import cgroups, helper, job, kernel, program, root, session, warm, wire, zygote
 from .world import LandlockOnly, Namespaces
 
 GONE = 0x7FFFFFFF
@@ -42,7 +42,7 @@ class Keeper:
     def prepare(self) -> dict[str, Any]:
         """Read the plan, import, warm up. Returns what the supervisor wants to know."""
         message, fds, _, _ = socket.recv_fds(self.control, wire.INLINE + 4096, 1)
-        (self.plan,) = wire.decode(message, fds)
+        self.plan = wire.receive_plain(message, fds)
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
         kernel.prctl(kernel.PR_SET_NAME, _name(b"lydite-keeper"))
         if self.plan["cgroup"]:
@@ -54,13 +54,15 @@ class Keeper:
                 prefix=f"lydite-{os.getpid()}-{_start_time(os.getpid())}-", dir=self.plan["temp"]
             )
             os.chmod(self.folder, 0o711)  # noqa: S103  (jobs go through, nobody lists)
+        path = self.plan["helper"]
+        self.plan["library"] = helper.load(path) if path and self.plan["namespaces"] else None
         warm.imports(self.plan)
         _environment(self.plan)
         self.plan["warm"] = warm.up(self.plan)
         gc.collect()
         gc.freeze()  # a collection in a job would write to the header of every object, and so copy every page
         gc.disable()
-        return {"ready": True}
+        return {"ready": True, "helper": self.plan["library"] is not None}
 
     def serve(self) -> None:
         """Until the supervisor is gone."""
@@ -207,6 +209,7 @@ def _become_zygote(
         world.enter()
         if plan["namespaces"]:
             warm.relocate(plan)
+        program.prepare(world.workspace)
         os.write(report, b"ready\n")
         os.close(report)
     except BaseException as error:

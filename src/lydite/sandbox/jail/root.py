@@ -125,8 +125,9 @@ def settle() -> None:
     """The last steps, as pid 1 of the new namespaces: host name, no user namespaces below, own proc, read-only root."""
     with contextlib.suppress(OSError):
         kernel.libc.sethostname(b"sandbox", 7)
-    with contextlib.suppress(OSError):  # seccomp denies them as well
-        _text("/proc/sys/user/max_user_namespaces", "0")
+    for name, most in (("max_user_namespaces", 0), ("max_inotify_instances", 32), ("max_inotify_watches", 4096)):
+        with contextlib.suppress(OSError):  # seccomp denies the first as well; the others would be the caller's quota
+            _text(f"/proc/sys/user/{name}", str(most))
     mount_proc()
     kernel.mount(None, "/", None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
 

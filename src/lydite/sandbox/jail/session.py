@@ -82,6 +82,8 @@ class Session:
                 stopped, seconds, before, started = wire.NOT_STOPPED, 0.0, 0.0, False
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
+            if isinstance(self.world, LandlockOnly):
+                self.world.kill(pid)  # only a group can be killed for certain, so nothing outlives its command here
             _, status, usage = os.wait4(pid, 0)
             if stopped or isinstance(self.world, LandlockOnly):
                 self.world.end(pid)  # a command that was stopped takes everything with it
@@ -159,7 +161,7 @@ def _answer(session: Session, message: bytes, fds: list[int]) -> None:
             session.frozen = True
             session.stop_all()
         else:
-            path, data, number = wire.decode(message[1:], fds)
+            path, data, number = wire.receive_plain(message[1:], fds)
             content = session.file(operation, path, data, number)
     except OSError as error:
         code, content = error.errno or 5, str(error.strerror or error).encode(errors="replace")

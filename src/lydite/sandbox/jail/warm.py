@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
-from . import job, root, wire
+from . import program, root, wire
 
 # Touches what programs touch: the compiler (its types alone take 1 ms the first time), classes, comprehensions,
 # exceptions, files, text streams.
@@ -99,7 +99,7 @@ def up(plan: dict[str, Any]) -> Callable[[], None]:
     os.lseek(files[0], 0, 0)
     for fd, file in enumerate(files):
         os.dup2(file, fd)
-    job.new_stdio()
+    program.new_stdio()
     _sample(SAMPLE)
     try:
         _sample("def f():\n  return 1/0\nf()")
@@ -109,7 +109,7 @@ def up(plan: dict[str, Any]) -> Callable[[], None]:
         del kind, value, trace
     sys.stdout.flush()
     sys.stderr.flush()
-    job.new_stdio()
+    program.new_stdio()
     for fd, file in enumerate(saved):
         os.dup2(file, fd)
     for file in (*saved, *files):
@@ -120,10 +120,10 @@ def up(plan: dict[str, Any]) -> Callable[[], None]:
         with contextlib.suppress(Exception):
             _sample(SAMPLE)
             sys.stdout.flush()
-        job.new_stdio()
+        program.new_stdio()
 
     return again
 
 
 def _sample(source: str) -> None:
-    exec(compile(source, job.NAME, "exec", dont_inherit=True), {"__name__": "__main__"})  # our own text  # noqa: S102
+    exec(compile(source, program.NAME, "exec", dont_inherit=True), {"__name__": "__main__"})  # our own text  # noqa: S102

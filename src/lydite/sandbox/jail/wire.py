@@ -11,7 +11,7 @@ import marshal
 import os
 import socket
 import struct
-from typing import Any
+from typing import Any, NamedTuple
 
 INLINE = 60_000  # bytes of a request that travel in the datagram itself; more goes through a sealed memory file
 F_ADD_SEALS, SEALED = 1033, 0xF  # linux/fcntl.h: no more seals, no shrinking, growing, writing
@@ -20,6 +20,9 @@ CODE, ARGV, BATCH = 1, 2, 3
 
 # Why a job was stopped, as its zygote saw it.
 NOT_STOPPED, WALL, CPU, MEMORY, DISK, ASKED = 0, 1, 2, 3, 4, 5
+
+# The fixed part of a request, see Head.
+HEAD = struct.Struct("<Bddqqqqqqq")
 
 # From the job's process to its zygote, just before the program starts: seconds of wall clock, seconds of processor
 # time, bytes of memory, bytes of files. A note of another size is the text of what went wrong in the set-up.
@@ -58,36 +61,91 @@ def sealed(data: bytes, name: str = "lydite") -> int:
     return fd
 
 
-def send(sock: socket.socket, request: tuple[Any, ...], fds: tuple[int, ...] = (), prefix: bytes = b"") -> None:
+class Head(NamedTuple):
+    """The fixed part of a request: what its process needs before it looks at the rest."""
+
+    kind: int
+    timeout: float  # seconds of wall clock, of one run
+    cpu: float  # seconds of processor time, of one run
+    memory: int  # bytes
+    processes: int
+    descriptors: int
+    file_bytes: int
+    runs: int
+    stdin_bytes: int
+    has_files: int
+
+
+class Request(NamedTuple):
+    """A job as its process reads it. ``sizes``: how ``stdin`` is divided among the runs of a batch."""
+
+    head: Head
+    stdin: bytes
+    files: dict[str, bytes]
+    env: dict[str, str]
+    program: Any  # source text, or the words of a command
+    sizes: tuple[int, ...] = ()
+
+
+def send(sock: socket.socket, request: Request, fds: tuple[int, ...] = (), prefix: bytes = b"") -> None:
     """Send a request, with descriptors. ``prefix`` comes before it, for whoever passes it on.
 
     Raises:
         OSError: the other side is gone.
     """
-    data = marshal.dumps(request, 2)
-    if len(data) <= INLINE:
+    head = HEAD.pack(*request.head)
+    rest = marshal.dumps((request.files, request.env, request.program, request.sizes), 2)
+    _send(sock, prefix, head, (request.stdin, rest), fds)
+
+
+def send_plain(sock: socket.socket, value: Any, prefix: bytes = b"") -> None:
+    """Send a value that is no job."""
+    _send(sock, prefix, b"", (marshal.dumps(value, 2),), ())
+
+
+def _send(sock: socket.socket, prefix: bytes, head: bytes, body: tuple[bytes, ...], fds: tuple[int, ...]) -> None:
+    if sum(map(len, body)) <= INLINE:
+        message = b"".join((prefix, b"\x01", head, *body))
         if fds:
-            socket.send_fds(sock, [prefix, b"\x01", data], fds)
+            socket.send_fds(sock, [message], fds)
         else:
-            sock.send(prefix + b"\x01" + data)
+            sock.send(message)
         return
-    blob = sealed(data)
+    blob = sealed(b"".join(body))
     try:
-        socket.send_fds(sock, [prefix, b"\x02"], (blob, *fds))
+        socket.send_fds(sock, [prefix, b"\x02", head], (blob, *fds))
     finally:
         os.close(blob)
 
 
-def decode(message: bytes, fds: list[int]) -> tuple[Any, ...]:
-    """The request in a message. Descriptors that belong to it remain in ``fds``."""
+def receive(message: bytes, fds: list[int]) -> Request:
+    """The request in a message. Descriptors that belong to the job remain in ``fds``."""
+    head = Head(*HEAD.unpack_from(message, 1))
+    body = _body(message, fds, 1 + HEAD.size)
+    return decode(head, body)
+
+
+def decode(head: Head, body: bytes | memoryview) -> Request:
+    """A request from its two parts."""
+    stdin = bytes(body[: head.stdin_bytes])
+    # From the supervisor, which made it; nothing that a model wrote is ever parsed by this.
+    files, env, program, sizes = marshal.loads(body[head.stdin_bytes :])  # noqa: S302
+    return Request(head, stdin, files, env, program, sizes)
+
+
+def receive_plain(message: bytes, fds: list[int]) -> Any:
+    """What :func:`send_plain` sent."""
+    return marshal.loads(_body(message, fds, 1))  # noqa: S302
+
+
+def _body(message: bytes, fds: list[int], start: int) -> bytes:
     if message[:1] == b"\x01":
-        request: tuple[Any, ...] = marshal.loads(message[1:])  # from the supervisor only  # noqa: S302
-        return request
+        return message[start:]
     blob = fds.pop(0)
-    data = read_all(blob)
-    os.close(blob)
-    request = marshal.loads(data)  # noqa: S302
-    return request
+    try:
+        return read_all(blob)
+    finally:
+        os.close(blob)
 
 
 def read_all(fd: int, limit: int | None = None) -> bytes:

@@ -48,9 +48,9 @@ class Namespaces:
         self._ids = (uid, uid) if uid is not None else (os.getuid(), os.getgid())
         self.ruleset = -1
         self.init = 0
-        self._own = -1
+        self.own = -1
         self._clean: tuple[object, ...] = ()
-        self._filter: bytes | None = None
+        self.filter: bytes | None = None
 
     def enter(self) -> None:
         """Called as pid 1 of fresh namespaces. Afterwards nothing here can reach the host."""
@@ -63,7 +63,7 @@ class Namespaces:
             _loopback_up()
         root.mount_writable(self.plan["disk"], self.plan["inodes"])
         self._clean = root.fingerprint()
-        self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        self.own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # /proc/1 belongs to root, no job may trace us
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         self._rules()
@@ -78,11 +78,13 @@ class Namespaces:
         seccomp.install(seccomp.program(policy))
         if not self.plan["cgroup"]:
             # Without a memory cgroup nobody counts the pages of a memory file that no process maps.
-            self._filter = seccomp.program(dataclasses.replace(policy, memfd=False, namespaces=False))
-        stack = mmap.mmap(-1, 1 << 16)
+            stricter = dataclasses.replace(policy, memfd=False, namespaces=False)
+            self.filter = seccomp.program(stricter, below=policy)
+        # Private: a job must not share the stack of a process that shares the zygote's memory.
+        stack = mmap.mmap(-1, 1 << 16, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self._stack = stack  # keeps it mapped
         top = ctypes.addressof(ctypes.c_char.from_buffer(stack)) + (1 << 16) - 64
-        self._top = ctypes.c_void_p(top)
+        self.stack_top = ctypes.c_void_p(top)
         self._pause = ctypes.cast(kernel.libc.pause, ctypes.c_void_p)
 
     def _rules(self) -> None:
@@ -100,13 +102,13 @@ class Namespaces:
 
     def begin(self) -> None:
         """A new pid namespace for the children to come."""
-        kernel.setns(self._own, kernel.NEWPID)  # else the kernel refuses to unshare a second time
+        kernel.setns(self.own, kernel.NEWPID)  # else the kernel refuses to unshare a second time
         kernel.unshare(kernel.NEWPID)
         signal.signal(
             signal.SIGCHLD, signal.SIG_IGN
         )  # the pausing process inherits it: its orphans are reaped by the kernel
         try:
-            pid = kernel.libc.clone(self._pause, self._top, kernel.CLONE_VM | signal.SIGCHLD, None)
+            pid = kernel.libc.clone(self._pause, self.stack_top, kernel.CLONE_VM | signal.SIGCHLD, None)
         finally:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         if pid < 0:
@@ -135,17 +137,22 @@ class Namespaces:
     def strip(self) -> None:
         """Called in a job's process right before the program: no capabilities, an ordinary process."""
         drop_capabilities()
-        if self._filter is not None:
-            seccomp.install(self._filter)
+        if self.filter is not None:
+            seccomp.install(self.filter)
 
-    strip_batch = strip
+    def strip_batch(self) -> None:
+        """As :meth:`strip`, in the process that forks the runs of a batch: it still makes their files."""
+        drop_capabilities()
 
     def confine_run(self) -> None:
-        """Called in each run of a batch: it has inherited everything."""
+        """Called in each run of a batch."""
+        if self.filter is not None:
+            seccomp.install(self.filter)
 
-    def processes(self, limit: int) -> int:
-        """The value of RLIMIT_NPROC that allows a job this many: the kernel counts per user namespace."""
-        return limit + (8 if self.plan["cgroup"] else 2)
+    @property
+    def extra_processes(self) -> int:
+        """Added to a job's limit for RLIMIT_NPROC, which the kernel counts per user namespace."""
+        return 8 if self.plan["cgroup"] else 2
 
     def kill(self, job: int) -> None:
         """Kill every process of the job. They are gone when :meth:`end` returns."""
@@ -238,7 +245,9 @@ class LandlockOnly:
             signals=landlock.abi() >= 6,
             attributes=self.uid is not None,
         )
-        self._filter()  # the parts that all jobs share are made here once
+        # What all jobs share goes on here once; a job adds what concerns its own process number.
+        self._base = dataclasses.replace(self._policy, same_group=False, own_process_only=False, signals=True)
+        seccomp.install(seccomp.program(self._base))
         if landlock.abi() >= 6:
             self._scope = landlock.scope_only()
         self._others = _tasks_of(os.getuid())
@@ -255,7 +264,7 @@ class LandlockOnly:
         os.chdir(self.workspace)
 
     def _filter(self) -> bytes:
-        return seccomp.program(self._policy, self_pid=os.getpid())
+        return seccomp.program(self._policy, self_pid=os.getpid(), below=self._base)
 
     def strip(self) -> None:
         drop_capabilities()
@@ -272,24 +281,22 @@ class LandlockOnly:
             landlock.restrict(self._scope)  # no signal to the process that forked it
         seccomp.install(self._filter())
 
-    def processes(self, limit: int) -> int:
-        """The kernel counts everything that this user runs, so that is added."""
-        return limit + self._others
+    @property
+    def extra_processes(self) -> int:
+        """The kernel counts everything that this user runs."""
+        return self._others
 
     def kill(self, job: int) -> None:
         with contextlib.suppress(OSError):
             os.killpg(job, signal.SIGKILL)
 
     def end(self, job: int) -> None:
-        """setsid and setpgid are denied, so the group is everything; orphans are ours to reap."""
-        while True:
-            self.kill(job)
-            try:
-                pid, _ = os.waitpid(-1, 0)
-            except ChildProcessError:
-                return
-            if pid == 0:
-                return
+        """Reap what came to us. setsid and setpgid are denied, so the group was everything, and no fork slips through a
+        killpg; another one now could hit a stranger, for the number is free again."""
+        del job
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.waitpid(-1, 0)
 
     def members(self, job: int) -> list[int]:
         found = []

@@ -18,10 +18,10 @@ from typing import Any, NoReturn
 
 from . import job, wire
 from .batch import Inside, run_batch
-from .world import LandlockOnly
+from .world import LandlockOnly, Namespaces
 
-SAMPLE_S = 0.03  # a look at the memory of a job this often, where no control group counts it
-TICK_S = 0.1  # a look at its processor time this often
+SAMPLE_MS = 30  # a look at the memory of a job this often, where no control group counts it
+TICK_MS = 100  # a look at its processor time this often
 
 
 class Watch:
@@ -29,6 +29,7 @@ class Watch:
 
     def __init__(self, world: Any, group: Any, lifeline: int, control: socket.socket | None, sampled: bool) -> None:
         self.world, self.group, self.lifeline, self.control, self.sampled = world, group, lifeline, control, sampled
+        self.tick_ms = SAMPLE_MS if sampled else TICK_MS
         self._last = self._read()
 
     def until_end(
@@ -50,12 +51,11 @@ class Watch:
             poll.register(self.lifeline, 0)
         if self.control is not None:
             poll.register(self.control, select.POLLIN)
-        tick = SAMPLE_S if self.sampled else TICK_S
         while True:
             left = wall - clock()
             if left <= 0:
                 return self._stop(pid, wire.WALL), clock, cpu_before
-            for fd, event in poll.poll(max(1, int(1000 * min(left, tick)) + 1)):
+            for fd, event in poll.poll(max(1, min(int(1000 * left) + 1, self.tick_ms))):
                 if fd == pidfd:
                     return wire.NOT_STOPPED, clock, cpu_before
                 if fd == self.lifeline or event & (select.POLLHUP | select.POLLERR):
@@ -66,7 +66,7 @@ class Watch:
                 return self._stop(pid, wire.ASKED), clock, cpu_before
             if self.group is not None and (self.group.cpu_seconds() or 0.0) - cpu_before > cpu:
                 return self._stop(pid, wire.CPU), clock, cpu_before
-            if self.sampled and (reason := self._sample(pid, cpu, memory)):
+            if self.sampled and (reason := self.sample(pid, cpu, memory)):
                 return self._stop(pid, reason), clock, cpu_before
 
     def _stop(self, pid: int, reason: int) -> int:
@@ -75,7 +75,7 @@ class Watch:
             os.kill(pid, signal.SIGKILL)
         return reason
 
-    def _sample(self, pid: int, cpu: float, memory: int) -> int:
+    def sample(self, pid: int, cpu: float, memory: int) -> int:
         used = self.world.used()
         ticks = 0
         for member in self.world.members(pid):
@@ -112,10 +112,15 @@ class Watch:
 def serve(world: job.World, requests: socket.socket, group: Any, lifeline: int) -> NoReturn:
     """Fork a child ahead, wait for its job, report it, clean up; until the supervisor is gone."""
     watch = Watch(world, group, lifeline, requests, sampled=group is None)
+    if world.plan["library"] is not None:
+        from . import helper
+
+        assert isinstance(world, Namespaces)
+        helper.serve(world, requests, group, lifeline, watch)
     note_r, note_w = os.pipe()
     usual = int(world.plan["memory"])
 
-    def batch(inner: job.World, pipes: job.Pipes, request: tuple[Any, ...]) -> None:
+    def batch(inner: job.World, pipes: job.Pipes, request: wire.Request) -> None:
         run_batch(inner, pipes, request, Watch(Inside(inner), group, -1, None, sampled=False))
 
     while True:
