@@ -14,6 +14,7 @@ from lydite.sandbox.jail.seccomp import Policy
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 EPERM, ENOSYS, NOTHING = 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS, 0x50000
 WORD = 0xFFFFFFFF
+CORE = 4  # RLIMIT_CORE
 
 
 def _names(text: str) -> set[str]:
@@ -38,7 +39,7 @@ ORDINARY = _names(
     rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend rt_sigtimedwait sched_get_priority_max
     sched_get_priority_min sched_getaffinity sched_getattr sched_getparam sched_getscheduler sched_rr_get_interval
     sched_yield select sendfile sendmmsg sendmsg sendto set_robust_list set_tid_address setfsgid setfsuid setgid
-    setgroups setitimer setregid setresgid setresuid setreuid setrlimit setuid shutdown sigaltstack signalfd signalfd4
+    setgroups setitimer setregid setresgid setresuid setreuid setuid shutdown sigaltstack signalfd signalfd4
     splice stat statfs statx symlink symlinkat sync_file_range sysinfo tee time timer_create timer_delete
     timer_getoverrun timer_gettime timer_settime timerfd_create timerfd_gettime timerfd_settime times truncate umask
     uname unlink unlinkat uprobe uretprobe vfork wait4 waitid write writev
@@ -75,7 +76,7 @@ DEPENDING = _names(
     """
     accept accept4 bind clone connect fcntl ioctl ioprio_set kill listen memfd_create mknod mknodat mount personality
     pidfd_open pidfd_send_signal prctl prlimit64 rt_sigqueueinfo rt_tgsigqueueinfo sched_setaffinity sched_setattr
-    sched_setparam sched_setscheduler seccomp setns setpgid setpriority setsid setsockopt socket socketpair tgkill tkill
+    sched_setparam sched_setscheduler seccomp setns setpgid setpriority setrlimit setsid setsockopt socket socketpair tgkill tkill
     umount2 unshare
     """
 )
@@ -98,6 +99,10 @@ def expected(policy: Policy, name: str, args: tuple[int, ...], pid: int | None) 
         return ALLOW if policy.memfd else ENOSYS
     if name == "pidfd_open":
         return ENOSYS if policy.own_process_only else ALLOW
+    if name == "setrlimit":
+        return NOTHING if low[0] == CORE or low[0] > 15 else ALLOW
+    if name == "prlimit64" and not policy.own_process_only:
+        return ALLOW if args[2] == 0 or (low[1] != CORE and low[1] <= 15) else NOTHING
     return ALLOW if may(policy, name, args, low, pid) else EPERM
 
 
@@ -151,7 +156,7 @@ def may(policy: Policy, name: str, args: tuple[int, ...], low: list[int], pid: i
         case "sched_setaffinity" | "sched_setattr" | "sched_setparam" | "sched_setscheduler":
             return not policy.own_process_only or low[0] in [0, *own]
         case "prlimit64":
-            return not policy.own_process_only or low[0] in [0, *own] or args[2] == 0
+            return args[2] == 0 or (low[0] in [0, *own] and low[1] != CORE and low[1] <= 15)
         case "setpriority":
             return not policy.own_process_only or (low[0] == os.PRIO_PROCESS and low[1] in [0, *own])
         case "ioprio_set":

@@ -6,6 +6,7 @@ import dataclasses
 import errno
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -257,13 +258,26 @@ def test_its_own_limits_and_priority_can_be_set(tmp_path: Path) -> None:
     source = """
 import os, resource
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-resource.prlimit(os.getpid(), resource.RLIMIT_CORE, (0, 0))
+resource.prlimit(os.getpid(), resource.RLIMIT_NOFILE, (60, 60))
 os.nice(1); os.setpriority(os.PRIO_PROCESS, os.getpid(), 2); os.setpriority(os.PRIO_PROCESS, 0, 3)
 os.sched_setaffinity(0, os.sched_getaffinity(0)); os.sched_setaffinity(os.getpid(), os.sched_getaffinity(0))
 os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 print(resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE) is not None, os.getpriority(os.PRIO_PROCESS, 0))
 """
     assert output(python(SAME_USER, tmp_path, source)) == "True 3"
+
+
+def test_no_program_can_have_the_machine_take_its_core(tmp_path: Path) -> None:
+    """core_pattern may name a program, which runs as root outside: at a limit of 1 it is not started, at 0 it is."""
+    source = """
+import resource
+before = resource.getrlimit(resource.RLIMIT_CORE)
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); resource.prlimit(0, resource.RLIMIT_CORE, (0, 0))
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+print(resource.getrlimit(resource.RLIMIT_CORE) == before, resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+    assert resource.getrlimit(resource.RLIMIT_CORE)[1] != 0
+    assert output(python(NAMESPACES, tmp_path, source)) == "True (64, 64)"
 
 
 def test_no_signal_reaches_a_process_outside(tmp_path: Path, bystander: subprocess.Popen[bytes]) -> None:

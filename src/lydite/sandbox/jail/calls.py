@@ -153,6 +153,10 @@ _FCNTL_REFUSED: tuple[int, ...] = (1024, 1040, 1026)
 _PRCTL_REFUSED = (35, 62, 0x59616D61)
 # A listener for system calls (NEW_LISTENER, WAIT_KILLABLE_RECV). Ordinary filters on top of this one are welcome.
 _SECCOMP_LISTENER = 8 | 32
+# Every resource limit but that on core files. The zygote sets it to 1, at which the kernel writes no core and starts no
+# program of the machine (core_pattern) to take one, as root. At 0, which means none elsewhere, it would start one.
+_LIMITS = tuple(number for number in range(16) if number != 4)
+_NO_LIMIT = (Arg(2, (0,)), Arg(2, (0,), high=True))
 _STREAM, _DGRAM, _SEQPACKET = 1, 2, 5
 
 
@@ -172,6 +176,8 @@ def decisions(policy: Policy, named: bool) -> dict[str, Decision]:
     found["mknod"], found["mknodat"] = (_only((Arg(at, (0, 0x8000, 0x1000), 0xF000),)) for at in (1, 2))
     # SO_ATTACH_FILTER and its kin put programs into the kernel, TCP_ULP puts other protocols on top of TCP.
     found["setsockopt"] = _never((Arg(1, (1,)), Arg(2, (26, 50, 51, 52))), (Arg(1, (6,)), Arg(2, (31,))))
+    found["setrlimit"] = Rule(((Arg(0, _LIMITS),),), ALLOW, DONE)
+    found["prlimit64"] = Rule(((Arg(1, _LIMITS),), _NO_LIMIT), ALLOW, DONE)
     found |= _sockets(policy)
     if policy.namespaces:
         found["setns"] = _only((Arg(1, (_CLONE_NEWPID,)),))
@@ -231,10 +237,9 @@ def _own_process(own: tuple[int, ...]) -> dict[str, Decision]:
     """
     first = _only((Arg(0, own),))
     calls = ("sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler")
-    no_limit = (Arg(2, (0,)), Arg(2, (0,), high=True))
     return {
         **dict.fromkeys(calls, first),
-        "prlimit64": _only((Arg(0, own),), no_limit),
+        "prlimit64": _only((Arg(0, own), Arg(1, _LIMITS)), _NO_LIMIT),
         "setpriority": _only((Arg(0, (0,)), Arg(1, own))),
         "ioprio_set": _only((Arg(0, (1,)), Arg(1, own))),
         "pidfd_open": ENOSYS,

@@ -11,6 +11,7 @@ import contextlib
 import gc
 import json
 import os
+import resource
 import select
 import shutil
 import signal
@@ -189,6 +190,7 @@ def _become_zygote(
             group.join()
             group.open()
         os.umask(0o022)
+        resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # no core file, and no handler of cores started (see calls)
         world: job.World
         if plan["namespaces"]:
             world = Namespaces(plan, uid)
@@ -209,6 +211,8 @@ def _become_zygote(
         world.enter()
         if plan["namespaces"]:
             warm.relocate(plan)
+        else:
+            os.environ.update(HOME=world.tmp, TMPDIR=world.tmp)
         program.prepare(world.workspace)
         os.write(report, b"ready\n")
         os.close(report)

@@ -246,7 +246,9 @@ class LandlockOnly:
             attributes=self.uid is not None,
         )
         # What all jobs share goes on here once; a job adds what concerns its own process number.
-        self._base = dataclasses.replace(self._policy, same_group=False, own_process_only=False, signals=True)
+        self._base = dataclasses.replace(
+            self._policy, memfd=True, same_group=False, own_process_only=False, signals=True, attributes=True
+        )
         seccomp.install(seccomp.program(self._base))
         if landlock.abi() >= 6:
             self._scope = landlock.scope_only()
