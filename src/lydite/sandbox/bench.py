@@ -18,7 +18,7 @@ from typing import Protocol
 
 import msgspec
 
-from lydite.errors import LyditeError, UnavailableError
+from lydite.errors import InputError, LyditeError, UnavailableError
 from lydite.sandbox.result import ExecResult, Status
 
 Call = Callable[[], bytes]
@@ -112,6 +112,9 @@ def measure(
             ``failed``, the others go on.
         seconds: of measuring, all together.
         say: takes a line of progress.
+
+    Raises:
+        InputError: a name that is none.
     """
     from lydite.sandbox import Sandbox
 
@@ -125,6 +128,8 @@ def measure(
                 sandbox = stack.enter_context(Sandbox(backend=name, workers=processors))
                 calls[name] = job(sandbox, CODE, STDIN, EXPECTED)
                 calls[name]()
+            except InputError:
+                raise
             except LyditeError as error:
                 calls.pop(name, None)
                 failed[name] = str(error)

@@ -81,26 +81,12 @@ _LANDLOCK = {
     "persistence": (_YES, "its process group is killed, its folders are emptied; other traces are denied"),
 }
 
-_UNSAFE = {
-    "time": (_PARTLY, "wall clock; a child that left its process group lives on"),
-    "cpu": (_PARTLY, "a limit per process only"),
-    "memory": (_PARTLY, "a limit per process only"),
-    "disk": (_PARTLY, "a limit per file only"),
-    "processes": (_OPEN, "none that could be set without harm to the user's own"),
-    "file descriptors": (_YES, "a limit per process"),
-    "file system": (_OPEN, "everything that this user can read and write"),
-    "network": (_OPEN, "everything that this user can reach"),
-    "credentials": (_OPEN, "empty environment; keys, files and processes of this user are in reach"),
-    "kernel surface": (_OPEN, "everything that this user may do"),
-    "persistence": (_OPEN, "only its working folder is removed"),
-}
-
 _TOOL = {
     "time": (_YES, "wall clock from the program's start; then the whole box is killed"),
     "cpu": (_PARTLY, "a hard limit per process; the job's total is looked at every 30 ms"),
-    "memory": (_PARTLY, "a hard limit per process; the job's total is looked at every 30 ms"),
+    "memory": (_PARTLY, "the job's total is looked at every 30 ms, so it can be exceeded briefly"),
     "disk": (_PARTLY, "a hard limit per file; the total, on the host's own disk, is looked at every 60 ms"),
-    "processes": (_YES, "a limit per user, in a user namespace of its own"),
+    "processes": (_YES, "a limit per user, and no other process has this user"),
     "file descriptors": (_YES, "a limit per process, times the limit on processes"),
     "file system": (_YES, "a root of its own: interpreter and system programs read-only, packages hidden"),
     "network": (_YES, "a network namespace without interfaces"),
@@ -110,6 +96,43 @@ _TOOL = {
         "our filter on top of the tool's box; the kernel is the host's, its errors are not contained",
     ),
     "persistence": (_YES, "a box per job, folders of its own that are removed"),
+}
+
+_RUNSC = {
+    **_TOOL,
+    "processes": (_PARTLY, "counted inside the box every 20 ms"),
+    "kernel surface": (_YES, "gVisor's own kernel answers the job's calls; the host's is asked for little"),
+}
+
+_RUNC = {
+    **_TOOL,
+    "memory": (_PARTLY, "looked at every 30 ms; under root a control group holds it, 128 MiB above the limit"),
+}
+
+_ENGINE = {
+    **_TOOL,
+    "memory": (_PARTLY, "looked at every 30 ms; the engine's control group holds it, 128 MiB above the limit"),
+    "processes": (_YES, "the engine's control group, or a limit per user that no other process has"),
+    "file system": (_YES, "the image, read-only: what it holds can be read"),
+    "credentials": (_YES, "empty environment, an own proc; what lies in the image can be read"),
+    "kernel surface": (
+        _YES,
+        "our filter on top of the engine's; the kernel is the host's, its errors are not contained",
+    ),
+}
+
+_UNSAFE = {
+    "time": (_PARTLY, "wall clock, then its process group is killed; a process that left the group lives on"),
+    "cpu": (_PARTLY, "a limit per process; the total is looked at every 10 ms (Linux)"),
+    "memory": (_PARTLY, "looked at every 10 ms (Linux)"),
+    "disk": (_PARTLY, "a limit per file; its working folder is looked at every 50 ms, other folders are not"),
+    "processes": (_PARTLY, "looked at every 10 ms (Linux)"),
+    "file descriptors": (_YES, "a limit per process"),
+    "file system": (_OPEN, "everything that this user can read and write"),
+    "network": (_OPEN, "everything that this user can reach"),
+    "credentials": (_OPEN, "empty environment; keys, files and processes of this user are in reach"),
+    "kernel surface": (_OPEN, "everything that this user may do"),
+    "persistence": (_OPEN, "its process group ends and its folder is removed, nothing else"),
 }
 
 _TABLE = {
@@ -122,6 +145,11 @@ _TABLE = {
     "landlock": _LANDLOCK,
     "bwrap": _TOOL,
     "nsjail": _TOOL,
+    "runsc": _RUNSC,
+    "runc": _RUNC,
+    "crun": _TOOL,
+    "podman": _ENGINE,
+    "docker": _ENGINE,
     "unsafe": _UNSAFE,
 }
 
@@ -143,11 +171,13 @@ def markdown() -> str:
         f"| {dimension} | " + " | ".join(THREATS[name][dimension].contained for name in THREATS) + " |"
         for dimension in DIMENSIONS
     ]
+    told: list[str] = []
     for name, rows in THREATS.items():
-        lines += ["", f"**`{name}`**", ""]
-        lines += [
-            f"- {dimension}: {threat.contained}. {_sentence(threat.reason)}" for dimension, threat in rows.items()
-        ]
+        same = [other for other in THREATS if THREATS[other] == rows]
+        if name not in told:
+            told += same
+            lines += ["", f"**{', '.join(f'`{other}`' for other in same)}**", ""]
+            lines += [f"- {dimension}: {row.contained}. {_sentence(row.reason)}" for dimension, row in rows.items()]
     return "\n".join(lines) + "\n"
 
 
