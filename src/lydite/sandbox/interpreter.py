@@ -60,6 +60,10 @@ print(json.dumps([sys.implementation.cache_tag, sys.path, sys.base_prefix, sorte
 """
 
 
+SWITCH = "LYDITE_SANDBOX_PYTHON"
+"""Environment variable: the interpreter of the jobs, where the one below this virtual environment will not do."""
+
+
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
     """What the jobs of one sandbox can see and import. Absolute paths of the host throughout.
 
@@ -97,6 +101,7 @@ def environment(
     """
     if isinstance(packages, str):
         raise InputError("expected a list of names, not one text", field="packages", remedy=f"give [{packages!r}]")
+    python = python or os.environ.get(SWITCH) or None
     return _environment(preload if isinstance(preload, str) else tuple(preload), tuple(packages), python)
 
 

@@ -103,6 +103,8 @@ class Native:
                 field="disk_mb",
                 remedy="give them to Sandbox(...)",
             )
+        if self._closed:
+            raise UnavailableError("the sandbox is closed")
         worker = self._idle.get()
         try:
             return worker.run(job)

@@ -155,7 +155,24 @@ class Keeper:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
         os.close(pidfd)
+        if not self.plan["namespaces"]:
+            self._end_orphans()
         self._remove(group, folder)
+
+    def _end_orphans(self) -> None:
+        """Kill what a zygote without a pid namespace has left: orphans come to us, since we are a subreaper."""
+        known = {pid for pid, _, _, _ in self.children.values()}
+        while True:
+            with open(f"/proc/self/task/{os.getpid()}/children") as file:
+                orphans = [pid for pid in map(int, file.read().split()) if pid not in known]
+            if not orphans:
+                return
+            for pid in orphans:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            for pid in orphans:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, 0)
 
     def _remove(self, group: Any, folder: str | None) -> None:
         if group is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import importlib
 import os
@@ -48,6 +49,10 @@ class _Only:
 
 def imports(plan: dict[str, Any]) -> None:
     """Import what jobs use, from the standard library and the packages of the plan."""
+    import _sitebuiltins  # the names that a bare interpreter gets from its site module, which jobs go without
+
+    for name in ("exit", "quit"):
+        setattr(builtins, name, _sitebuiltins.Quitter(name, "Ctrl-D (i.e. EOF)"))
     for name in ("linecache", "traceback", "threading", "atexit", "io", "types"):
         importlib.import_module(name)
     finder = _Only(plan["packages"])

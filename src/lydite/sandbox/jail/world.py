@@ -261,6 +261,7 @@ class LandlockOnly:
         """There is no proc inside."""
 
     def confine(self) -> None:
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)  # the keeper ends what is left if it comes to that
         os.setsid()
         landlock.restrict(self.ruleset)
         os.chdir(self.workspace)
