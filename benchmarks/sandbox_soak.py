@@ -162,6 +162,7 @@ def main() -> None:
             rngs = [random.Random(f"{options.seed} {number} {worker}") for worker in range(options.workers)]
             counts = [each // options.workers + (worker < each % options.workers) for worker in range(options.workers)]
             list(pool.map(lambda rng, count: work(sandbox, rng, count, options.hostile, tally), rngs, counts))
+            list(pool.map(lambda _: sandbox.run(code="import time; time.sleep(0.2)"), range(options.workers)))
             points.append(measure(sandbox))
             if number % 4 == 3:
                 told = " ".join(f"{name} {value:.4g}" for name, value in points[-1].items())
@@ -240,6 +241,7 @@ def measure(sandbox: Sandbox) -> dict[str, float]:
     calls = {"job": lambda: sandbox.run(code="print(1)").stdout}
     taken = latencies({**calls, "bare": yardstick}, float("inf"), SAMPLE // 5)
     job = statistics.median(taken["job"] + latencies(calls, float("inf"), SAMPLE - SAMPLE // 5)["job"])
+    time.sleep(0.1)  # what is forked ahead for the next job has to be there
     below = descendants(os.getpid())
     SEEN.update(map(str, below))
     return {
