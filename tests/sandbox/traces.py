@@ -43,9 +43,7 @@ def traces() -> Traces:
         folders=frozenset(
             name
             for name in os.listdir(tempfile.gettempdir())
-            if name.startswith("lydite-")
-            and name.split("-")[1].isdigit()
-            and not _anothers(tree, int(name.split("-")[1]))
+            if (parts := name.split("-"))[0] == "lydite" and parts[1].isdigit() and not _anothers(tree, int(parts[1]))
         ),
         descriptors=frozenset(_descriptors()),
     )
@@ -58,6 +56,8 @@ def _tree() -> dict[int, tuple[int, str, int]]:
         if name.isdigit():
             try:
                 command, _, rest = Path(f"/proc/{name}/stat").read_text().partition("(")[2].rpartition(")")
+                if rest.split()[0] == "Z":
+                    continue  # gone, and its parent has not looked yet
                 found[int(name)] = (int(rest.split()[1]), command, os.stat(f"/proc/{name}").st_uid)
             except OSError:
                 continue

@@ -224,7 +224,8 @@ class _Worker:
                     results.append(self._ended(Status.INVALID, f"the sandbox was lost: {error}"))
                     failures = 0
             except UnavailableError as error:
-                return results + [self._ended(Status.INVALID, str(error))] * len(rest)
+                status = Status.KILLED if self._native.closed else Status.INVALID
+                return results + [self._ended(status, str(error))] * len(rest)
             except BaseException:
                 self.drop()  # interrupted: nobody will read the answer
                 raise
