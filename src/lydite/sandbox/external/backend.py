@@ -62,7 +62,7 @@ class External:
             raise
 
     def _prepare(self) -> tuple[str, str]:
-        etc, state = f"{self.folders.base}/etc", f"{self.folders.base}/state"
+        etc, state = f"{self.folders.folder}/etc", f"{self.folders.folder}/state"
         os.mkdir(etc)
         os.chmod(etc, 0o755)  # noqa: S103  (its base folder lets nobody list it)
         os.mkdir(state, 0o700)
@@ -78,7 +78,7 @@ class External:
         return etc, state
 
     def _stage(self) -> dict[str, str]:
-        folder = f"{self.folders.base}/stage"
+        folder = f"{self.folders.folder}/stage"
         os.mkdir(folder)
         os.chmod(folder, 0o755)  # noqa: S103
         env = self._environment

@@ -24,10 +24,14 @@ from lydite.sandbox.result import MIB, ExecResult, Limits, Status
 POSIX = os.name == "posix"
 PROC = os.path.isdir("/proc/self/task")
 TICK_S = 0.01
+GRACE_S = 5.0  # for what was killed to be gone
 NAME = "unsafe"
-# Runs before the program, in its process: limits, and signals that the interpreter ignores and exec would hand on.
+# Runs before the program, in its process: waits until somebody else knows of it (who kills it if we die), then limits,
+# and signals that the interpreter ignores and exec would hand on.
 _INIT = """
 import json, os, resource, signal, sys
+if not os.read(int(sys.argv[2]), 1): os._exit(1)
+os.close(int(sys.argv[2]))
 for name, value in json.loads(sys.argv[1]).items():
     kind = getattr(resource, name)
     hard = resource.getrlimit(kind)[1]
@@ -36,10 +40,10 @@ for name, value in json.loads(sys.argv[1]).items():
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 if hasattr(signal, "SIGXFSZ"): signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 code, reason = 126, ""
-try: os.execvp(sys.argv[2], sys.argv[2:])
+try: os.execvp(sys.argv[3], sys.argv[3:])
 except FileNotFoundError: code, reason = 127, "not found"
 except (OSError, ValueError) as error: reason = str(error)
-os.write(2, f"{sys.argv[2]}: {reason}\\n".encode(errors="replace"))
+os.write(2, f"{sys.argv[3]}: {reason}\\n".encode(errors="replace"))
 os._exit(code)
 """
 
@@ -63,15 +67,20 @@ class Bare:
         self._use, self._files, self._walk_at = meter.Use(), meter.Files(), 0.0
         self._spent = 0.0
 
-    def go(self, argv: Sequence[str], env: Mapping[str, str], cwd: str, stdin: bytes) -> ExecResult:
-        """Run it to its end. Its three streams are files in the folder, so nothing can block."""
+    def go(
+        self, argv: Sequence[str], env: Mapping[str, str], cwd: str, stdin: bytes, started: Callable[[int], None]
+    ) -> ExecResult:
+        """Run it to its end. Its three streams are files in the folder, so nothing can block.
+
+        Args: started: is told its process group.
+        """
         paths = [os.path.join(self._folder, name) for name in ("stdin", "stdout", "stderr")]
         with open(paths[0], "wb") as file:
             file.write(stdin)
         began = time.monotonic()
         with open(paths[0], "rb") as given, open(paths[1], "w+b") as out, open(paths[2], "w+b") as err:
             try:
-                self._process = self._start(argv, env, cwd, (given, out, err))
+                self._process = self._start(argv, env, cwd, (given, out, err), started)
             except FileNotFoundError:
                 return ExecResult(status=Status.ERROR, exit_code=127, stderr=b"not found\n", backend=NAME)
             except (OSError, ValueError) as error:
@@ -81,15 +90,36 @@ class Bare:
             return self._result(code, wall, cwd, out, err)
 
     def _start(
-        self, argv: Sequence[str], env: Mapping[str, str], cwd: str, streams: tuple[BinaryIO, ...]
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str,
+        streams: tuple[BinaryIO, ...],
+        started: Callable[[int], None],
     ) -> subprocess.Popen[bytes]:
-        command = list(argv)
-        if POSIX:
-            command = [self._python, "-I", "-S", "-c", _INIT, _rlimits(self._limits, self._cpu), *command]
         stdin, stdout, stderr = streams
-        return subprocess.Popen(  # noqa: S603
-            command, stdin=stdin, stdout=stdout, stderr=stderr, env=dict(env), cwd=cwd, start_new_session=POSIX
-        )
+        if not POSIX:
+            process = subprocess.Popen(list(argv), stdin=stdin, stdout=stdout, stderr=stderr, env=dict(env), cwd=cwd)  # noqa: S603
+            started(process.pid)
+            return process
+        theirs, ours = os.pipe()
+        try:
+            process = subprocess.Popen(  # noqa: S603
+                [self._python, "-I", "-S", "-c", _INIT, _rlimits(self._limits, self._cpu), str(theirs), *argv],
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                env=dict(env),
+                cwd=cwd,
+                start_new_session=True,
+                pass_fds=[theirs],
+            )
+            started(process.pid)
+            os.write(ours, b"x")
+            return process
+        finally:
+            os.close(theirs)
+            os.close(ours)
 
     def _wait(self, began: float, cwd: str, written: Callable[[], int]) -> int:
         """Until the program has ended. Returns its exit code, or minus the signal."""
@@ -149,9 +179,18 @@ class Bare:
         if POSIX:
             with suppress(OSError):
                 os.killpg(self._process.pid, signal.SIGKILL)
+            for _ in range(int(GRACE_S / TICK_S)):
+                if self._process.returncode is None or not self.left:
+                    break
+                time.sleep(TICK_S)
         else:
             command = ["taskkill", "/F", "/T", "/PID", str(self._process.pid)]
             subprocess.run(command, capture_output=True, check=False)  # noqa: S603
+
+    @property
+    def group(self) -> int:
+        """The number of its process and process group; 0 before it started."""
+        return 0 if self._process is None else self._process.pid
 
     @property
     def left(self) -> bool:
@@ -198,6 +237,8 @@ class Bare:
             return Stop(Status.DISK, "file_mb")
         if self._files.size >= limits.disk_mb * MIB or self._files.number >= limits.inodes:
             return Stop(Status.DISK, "disk_mb")
+        if self._asked and POSIX and code == -signal.SIGKILL:
+            return Stop(Status.KILLED, None)
         return Stop(Status.ERROR, None)
 
 

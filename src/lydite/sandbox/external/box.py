@@ -89,6 +89,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         argv: the command, its first word an absolute path.
         env: its environment. Not the program's: see :func:`program_env`.
         undo: a command that ends the box where killing the tool does not; empty where it does.
+        litter: empty folders that the tool leaves behind.
         passes: descriptors reach process 1 of the box through its socket. False: only the standard ones of the tool do.
         inside: the processes of the job are processes of this machine below the box's process 1. False: they are
             the tool's own business, and what it uses itself is taken off.
@@ -101,6 +102,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     argv: list[str]
     env: dict[str, str] = {}
     undo: list[str] = []
+    litter: tuple[str, ...] = ()
     passes: bool = True
     inside: bool = True
     per_user: bool = True

@@ -11,11 +11,7 @@ process.
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from lydite.sandbox.external import warden
+from lydite.sandbox.external.base import Base
 from lydite.sandbox.jail import kernel, tree
 
 WRITABLE = ("workspace", "tmp", "shm")
@@ -46,34 +43,24 @@ class Place(msgspec.Struct, frozen=True):
         return f"{self.path}/{name}"
 
 
-class Folders:
+class Folders(Base):
     """All folders of one back end, and the process that removes them when we cannot."""
 
     def __init__(self) -> None:
-        self.base = tempfile.mkdtemp(prefix="lydite-box-")
-        os.chmod(self.base, 0o711)  # noqa: S103
-        self._lock = threading.Lock()
+        super().__init__("lydite-box-")
+        os.chmod(self.folder, 0o711)  # noqa: S103
+        self._names = threading.Lock()
         self._used: set[int] = set()
         self._made = 0
-        command = [sys.executable, "-I", "-S", warden.__file__, self.base]
-        self._warden = subprocess.Popen(  # noqa: S603
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={},
-            cwd="/",
-            start_new_session=True,
-        )
 
     def make(self, files: dict[str, bytes]) -> Place:
         """A new folder with these files in its workspace. Paths must be those of ``jail.packing.check_path``."""
-        with self._lock:
+        with self._names:
             index = next(i for i in range(len(self._used) + 1) if i not in self._used)
             self._used.add(index)
             self._made += 1
-            key = f"{os.path.basename(self.base)}-{self._made}"
-        place = Place(f"{self.base}/{index}", key, spare_uid(index))
+            key = f"{os.path.basename(self.folder)}-{self._made}"
+        place = Place(f"{self.folder}/{index}", key, spare_uid(index))
         try:
             os.mkdir(place.path, 0o700)
             for name in (*WRITABLE, "control"):
@@ -105,30 +92,8 @@ class Folders:
     def drop(self, place: Place) -> None:
         """Remove the folder. Its user id is free again."""
         warden.remove(place.path)
-        with self._lock:
+        with self._names:
             self._used.discard(int(os.path.basename(place.path)))
-
-    def started(self, place: Place, group: int, undo: list[str]) -> None:
-        """Tell the warden of a box that runs now."""
-        self._tell(["+", place.key, group, undo])
-
-    def ended(self, place: Place) -> None:
-        """Tell the warden that it has ended and was cleared up."""
-        self._tell(["-", place.key])
-
-    def _tell(self, line: list[object]) -> None:
-        with self._lock, suppress(OSError, ValueError):
-            assert self._warden.stdin is not None
-            self._warden.stdin.write(json.dumps(line).encode() + b"\n")
-            self._warden.stdin.flush()
-
-    def close(self) -> None:
-        """Let the warden end what runs and remove everything. Idempotent."""
-        with self._lock, suppress(OSError):
-            assert self._warden.stdin is not None
-            self._warden.stdin.close()
-        self._warden.wait()
-        warden.remove(self.base)  # there is nothing left to do, unless somebody killed the warden
 
 
 def own(root: int, path: str, uid: int) -> None:

@@ -67,6 +67,7 @@ class Live:
 
     def _spawn(self, stdio: tuple[int, ...]) -> None:
         """Without a preexec_fn and without a change of user, subprocess uses vfork: our memory is never copied."""
+        self._folders.started(self.box.place.key, 0, self.command.undo)  # whoever kills us in between: it is undone
         try:
             process = subprocess.Popen(  # noqa: S603
                 self.command.argv,
@@ -78,9 +79,10 @@ class Live:
                 start_new_session=True,
             )
         except OSError as error:
+            self._folders.ended(self.box.place.key)
             raise NotReadyError(f"{self.command.argv[0]} does not start: {error}") from None
         self.tool = os.pidfd_open(process.pid)
-        self._folders.started(self.box.place, process.pid, self.command.undo)
+        self._folders.started(self.box.place.key, process.pid, self.command.undo)
         with self._lock:
             self._process = process
         if self.killed:
@@ -168,9 +170,12 @@ class Live:
                 clean = False
             if not clean:
                 self.kill(hard=True)
-                warden.end(0, self.command.undo)
+                warden.finish(warden.end(0, self.command.undo))
                 self._process.wait()
-            self._folders.ended(self.box.place)
+            for folder in self.command.litter:
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
+            self._folders.ended(self.box.place.key)
             os.close(self.tool)
         with self._lock:
             if self._pidfd >= 0:

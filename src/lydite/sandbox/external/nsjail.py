@@ -2,7 +2,8 @@
 
 Covered by it: files, network, other processes, host name; no capabilities. Not covered by it, and added by us: limits
 (rlimits, :mod:`.meter`) and system calls (our filter, which closes io_uring, keyctl and nested user namespaces that
-nsjail leaves open). Run by root it runs as a spare user (:mod:`.host`).
+nsjail leaves open). Run by root it runs as a spare user (:mod:`.host`); run by an ordinary user it leaves two empty
+folders of its own in /tmp.
 """
 
 from __future__ import annotations
@@ -41,4 +42,7 @@ def command(box: Box) -> Command:
     for source, path in box.writable:
         argv += ["--bindmount", f"{source}:{path}"]
     argv += ["--symlink", "/tmp:/var/tmp", "--", *box.init]  # noqa: S108
-    return Command(argv=started(argv, box))
+    # Its mount points, in /tmp by the number of its user. An ordinary user's may be in use by other jails just now.
+    litter = tuple(f"/tmp/nsjail.{uid}.{name}" for name in ("root", "tmp")) if box.uid is not None else ()  # noqa: S108
+    undo = ["/bin/sh", "-c", 'sleep 1; rmdir "$@"', "sh", *litter] if litter else []  # its child goes on for a moment
+    return Command(argv=started(argv, box), litter=litter, undo=undo)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from lydite.errors import InputError, UnavailableError
 from lydite.sandbox.external.bare import NAME, Bare, unheld
+from lydite.sandbox.external.base import Base
 from lydite.sandbox.interpreter import Environment
 from lydite.sandbox.jail.packing import Entry, Kind, check_path, encode
 from lydite.sandbox.result import MIB, ExecResult, Job, Limits
@@ -42,7 +43,7 @@ class Unsafe:
         self._lock = threading.Lock()
         self._running: set[Bare] = set()
         self.closed = False
-        self.base = tempfile.mkdtemp(prefix="lydite-unsafe-")
+        self.base = Base("lydite-unsafe-")
 
     def run(self, job: Job) -> list[ExecResult]:
         """Run the program once per input."""
@@ -92,10 +93,14 @@ class Unsafe:
                 self.refuse_closed()
                 self._running.add(bare)
             try:
-                return bare.go(argv, {**base, **env}, tree.workspace, stdin)
+                return bare.go(
+                    argv, {**base, **env}, tree.workspace, stdin, lambda group: self.base.started(str(group), group, [])
+                )
             finally:
                 if bare.left:
                     tree.groups.append(bare)
+                elif bare.group:
+                    self.base.ended(str(bare.group))
                 with self._lock:
                     self._running.discard(bare)
 
@@ -110,7 +115,7 @@ class Unsafe:
             for bare in self._running:
                 bare.kill()
                 bare.end()
-        shutil.rmtree(self.base, ignore_errors=True)
+        self.base.close()
 
 
 class UnsafeTree:
@@ -120,7 +125,7 @@ class UnsafeTree:
         self._backend, self._limits = backend, limits
         self._frozen = self._closed = False
         self.groups: list[Bare] = []
-        self.folder = tempfile.mkdtemp(dir=backend.base)
+        self.folder = tempfile.mkdtemp(dir=backend.base.folder)
         self.workspace = os.path.join(self.folder, "workspace")
         os.mkdir(self.workspace)
         for path, data in files.items():
@@ -213,7 +218,9 @@ class UnsafeTree:
 
     def _end(self) -> None:
         for bare in self.groups:
-            bare.end()
+            if bare.left:
+                bare.end()
+            self._backend.base.ended(str(bare.group))
         self.groups.clear()
 
     def _refuse(self) -> None:

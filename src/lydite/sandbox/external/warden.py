@@ -31,21 +31,32 @@ def main(folder: str) -> None:
                 live[key] = (rest[0], rest[1])
             else:
                 live.pop(key, None)
-    for group, undo in live.values():
-        end(group, undo)
+    ending = [end(group, undo) for group, undo in live.values()]
+    for process in ending:
+        finish(process)
     remove(folder)
 
 
-def end(group: int, undo: list[str]) -> None:
-    """Kill a process group (0: none) and run the command that ends what lies outside of it (empty: none)."""
+def end(group: int, undo: list[str]) -> subprocess.Popen[bytes] | None:
+    """Kill a process group (0: none) and start the command that ends what lies outside of it (empty: none)."""
     if group > 1:
         with suppress(OSError):
             os.killpg(group, signal.SIGKILL)
     if undo:
-        with suppress(OSError, subprocess.TimeoutExpired):
-            subprocess.run(  # noqa: S603
-                undo, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=UNDO_S
-            )
+        null = subprocess.DEVNULL
+        with suppress(OSError):
+            return subprocess.Popen(undo, stdin=null, stdout=null, stderr=null)  # noqa: S603
+    return None
+
+
+def finish(process: subprocess.Popen[bytes] | None) -> None:
+    """Wait for such a command."""
+    if process is not None:
+        try:
+            process.wait(UNDO_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def remove(folder: str) -> None:
