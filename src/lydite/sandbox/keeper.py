@@ -90,6 +90,9 @@ class Keeper:
                 message = json.dumps({"do": "spawn", "kind": kind, "plan": dict(plan)}).encode()
                 socket.send_fds(self._control, [message], [theirs.fileno()])
                 answer = self._answer()
+            except OSError as error:
+                ours.close()
+                raise UnavailableError(f"the sandbox's keeper is gone ({error})") from None
             except BaseException:
                 ours.close()
                 raise
