@@ -108,6 +108,9 @@ def _status(ending: Ending, err: bytes, over: bool, limits: Limits) -> tuple[Sta
     if ending.denied:
         return Status.PROCESSES, "processes", ""
     if ending.stopped:
+        words = _words(err)
+        if ending.stopped == wire.WALL and words is not None and words[0] is Status.PROCESSES:
+            return *words, ""  # it ran into that limit, and then waited for what it could not start
         return *_STOPS[ending.stopped], ""
     code = _exit_code(ending.status)
     if code in (-signal.SIGXCPU, -signal.SIGKILL) and limits.cpu is not None and ending.cpu >= limits.cpu:
@@ -120,11 +123,13 @@ def _status(ending: Ending, err: bytes, over: bool, limits: Limits) -> tuple[Sta
         return Status.KILLED, None, "a forbidden system call"
     if ending.full:
         return Status.DISK, "disk_mb", ""
-    if code > 0:
-        for pattern, status, limit in _WORDS:
-            if pattern.search(err[-_TAIL:]):
-                return status, limit, ""
+    if code > 0 and (words := _words(err)) is not None:
+        return *words, ""
     return Status.ERROR, None, ""
+
+
+def _words(err: bytes) -> tuple[Status, str] | None:
+    return next(((status, limit) for pattern, status, limit in _WORDS if pattern.search(err[-_TAIL:])), None)
 
 
 def _not_started(ending: Ending) -> tuple[Status, str | None, str]:
@@ -132,6 +137,6 @@ def _not_started(ending: Ending) -> tuple[Status, str | None, str]:
     code, _, text = ending.reason.partition(" ")
     if code == "28" or code == "27":  # ENOSPC, EFBIG: the job's files
         return Status.DISK, "disk_mb", f"its files do not fit: {text}"
-    if ending.killed > 0 or code == "12":
+    if ending.killed > 0 or code in ("12", "16"):  # ENOMEM; EBUSY: it already uses more than its limit
         return Status.MEMORY, "memory_mb", f"its program, input or files do not fit: {text}"
     return Status.INVALID, None, text
