@@ -76,7 +76,8 @@ DEPENDING = _names(
     """
     accept accept4 bind clone connect fcntl ioctl ioprio_set kill listen memfd_create mknod mknodat mount personality
     pidfd_open pidfd_send_signal prctl prlimit64 rt_sigqueueinfo rt_tgsigqueueinfo sched_setaffinity sched_setattr
-    sched_setparam sched_setscheduler seccomp setns setpgid setpriority setrlimit setsid setsockopt socket socketpair tgkill tkill
+    sched_setparam sched_setscheduler seccomp setns setpgid setpriority
+    setrlimit setsid setsockopt socket socketpair tgkill tkill
     umount2 unshare
     """
 )
