@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import os
 import signal
+import time
 from types import CodeType
 from typing import Any
 
@@ -29,6 +30,7 @@ def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, watch: 
     for size in request.sizes:
         stdin = job.stdin_file(request.stdin[offset : offset + size])
         offset += size
+        start = time.monotonic()
         pid = job.fork()
         if pid == 0:
             for target, fd in enumerate((stdin, out, err)):
@@ -41,7 +43,7 @@ def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, watch: 
             program.run(request.program, code)
         os.close(stdin)
         pidfd = os.pidfd_open(pid)
-        stopped, clock, before = watch.until_end(pid, pidfd, head.timeout, head.cpu, head.memory)
+        stopped, clock, before = watch.until_end(pid, pidfd, head.timeout, head.cpu, head.memory, start)
         watch.world.kill(pid)
         _, status, usage = os.wait4(pid, 0)
         watch.world.end(pid)

@@ -44,7 +44,7 @@ struct head {
     int64_t memory, processes, descriptors, file_bytes, runs, stdin_bytes, has_files;
 } __attribute__((packed));
 
-struct note { double wall, cpu; int64_t memory, spare; } __attribute__((packed)); /* wire.NOTE */
+struct note { double wall, cpu; int64_t memory, start_ns; } __attribute__((packed)); /* wire.NOTE */
 
 struct reply {                                                                /* wire.REPLY */
     uint8_t started;
@@ -210,6 +210,7 @@ int lydite_strip(struct state *s) {
     struct note note = {h->timeout, h->cpu * (double)h->runs, h->memory, 0};
     if (h->runs > 1) note.wall = 1.1 * h->timeout * (double)h->runs;
     if (h->kind != BATCH) limit_run(h);
+    note.start_ns = (int64_t)(1e9 * now());
     if (write(s->note_w, &note, sizeof note) < 0) _exit(2);
     if (h->kind != BATCH) {
         syscall(SYS_CLOSE_RANGE, 3, ~0U, 0);
@@ -378,6 +379,7 @@ int lydite_serve(struct state *s) {
         double start = now(), before = cpu_seconds(s);
         if (size == (ssize_t)sizeof note) {
             memcpy(&note, words, sizeof note);
+            start = 1e-9 * (double)note.start_ns;
             int stopped = follow(s, pid, pidfd, s->requests, note.wall, note.cpu, note.memory, start, before);
             if (stopped < 0) return GONE;
             reply.stopped = (uint8_t)stopped;

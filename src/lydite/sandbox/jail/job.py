@@ -12,6 +12,7 @@ import contextlib
 import os
 import resource
 import socket
+import time
 from typing import Any, NoReturn
 
 from . import kernel, program, wire
@@ -90,7 +91,7 @@ def main(world: World, pipes: Pipes, group: Any, batch: Any) -> NoReturn:
     except BaseException as error:
         fail(pipes.note, error)
     wall = 1.1 * head.timeout * head.runs if head.runs > 1 else head.timeout
-    os.write(pipes.note, wire.NOTE.pack(wall, head.cpu * head.runs, head.memory, 0))
+    os.write(pipes.note, wire.NOTE.pack(wall, head.cpu * head.runs, head.memory, time.monotonic_ns()))
     if head.kind == wire.BATCH:
         batch(world, pipes, request)
         os._exit(0)

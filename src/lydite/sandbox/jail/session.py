@@ -74,8 +74,8 @@ class Session:
             socket.send_fds(ours, [message], fds)
             note = self._note(pidfd)
             if len(note) == wire.NOTE.size:
-                wall, cpu, memory, _ = wire.NOTE.unpack(note)
-                stopped, clock, before = self.watch.until_end(pid, pidfd, wall, cpu, memory)
+                wall, cpu, memory, start_ns = wire.NOTE.unpack(note)
+                stopped, clock, before = self.watch.until_end(pid, pidfd, wall, cpu, memory, start_ns / 1e9)
                 seconds = clock()
                 started = True
             else:

@@ -25,7 +25,7 @@ NOT_STOPPED, WALL, CPU, MEMORY, DISK, ASKED = 0, 1, 2, 3, 4, 5
 HEAD = struct.Struct("<Bddqqqqqqq")
 
 # From the job's process to its zygote, just before the program starts: seconds of wall clock, seconds of processor
-# time, bytes of memory, bytes of files. A note of another size is the text of what went wrong in the set-up.
+# time, bytes of memory, monotonic nanoseconds now. A note of another size is the text of what went wrong in the set-up.
 NOTE = struct.Struct("<ddqq")
 
 # From the zygote to the supervisor: did the program start, wait status, why it was stopped, processes killed by the

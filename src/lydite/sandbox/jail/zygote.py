@@ -33,13 +33,12 @@ class Watch:
         self._last = self._read()
 
     def until_end(
-        self, pid: int, pidfd: int, wall: float, cpu: float, memory: int
+        self, pid: int, pidfd: int, wall: float, cpu: float, memory: int, start: float
     ) -> tuple[int, Callable[[], float], float]:
         """Wait for the end of a process, and stop the job at a limit.
 
         Returns: why it was stopped (:mod:`.wire`), a clock of the seconds since its start, processor seconds before it.
         """
-        start = time.monotonic()
 
         def clock() -> float:
             return time.monotonic() - start
@@ -134,8 +133,8 @@ def serve(world: job.World, requests: socket.socket, group: Any, lifeline: int) 
         if note is None:
             os._exit(0)
         if len(note) == wire.NOTE.size:
-            wall, cpu, memory, _ = wire.NOTE.unpack(note)
-            stopped, clock, before = watch.until_end(pid, pidfd, wall, cpu, memory)
+            wall, cpu, memory, start_ns = wire.NOTE.unpack(note)
+            stopped, clock, before = watch.until_end(pid, pidfd, wall, cpu, memory, start_ns / 1e9)
             started = True
         else:
             stopped, clock, before, memory, started = wire.NOT_STOPPED, _no_time, 0.0, usual + 1, False
