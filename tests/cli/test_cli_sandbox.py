@@ -109,6 +109,7 @@ def test_source_in_another_encoding_is_read_as_it_declares(works: None, tmp_path
 
 def test_the_program_may_come_through_a_pipe(works: None) -> None:
     assert lydite("run", "/dev/stdin", stdin=b"print(7)").stdout == b"7\n"
+    assert lydite("run", "-", stdin=b"print(8)").stdout == b"8\n"
 
 
 def test_a_package_is_importable_when_asked_for(works: None, tmp_path: Path) -> None:
@@ -132,6 +133,7 @@ def test_a_package_is_importable_when_asked_for(works: None, tmp_path: Path) -> 
         (["good.py", "--backend", "namespace"], "namespaces"),
         (["good.py", "--package", "lydite"], "graders"),
         (["good.py", "--package", "no-such-package"], "pip install no-such-package"),
+        (["-", "--stdin", "-"], "standard input is the program already"),
         (["/dev/zero"], "/dev/zero: FILE.py: is larger than 64 MiB"),
     ],
 )

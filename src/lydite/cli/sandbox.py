@@ -37,7 +37,9 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard outp
 
 @app.command()
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE.py", help="A Python program.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.py", help="A Python program; - is standard input.", show_default=False)
+    ],
     stdin: Annotated[str | None, typer.Option(metavar="FILE", help="Its standard input; - is ours.")] = None,
     timeout: Annotated[float, _Timeout] = 5.0,
     memory_mb: Annotated[int, _Memory] = 512,
@@ -54,6 +56,8 @@ def run(
     from lydite.cli.sandbox_output import as_json as told
     from lydite.cli.sandbox_output import exit_code, show
 
+    if str(file) == stdin == "-":
+        raise InputError("standard input is the program already", field="--stdin", remedy="give one of them as a file")
     code = _program(file)
     given = b"" if stdin is None else _bytes(stdin, "--stdin")
     with _sandbox(backend, package, timeout=timeout, memory_mb=memory_mb) as sandbox:
