@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +120,31 @@ def test_a_package_is_importable_when_asked_for(works: None, tmp_path: Path) -> 
     path = program(tmp_path, "import numpy; print(numpy.arange(4).sum())")
     assert lydite("run", path).returncode == 1
     assert lydite("run", path, "--package", "numpy").stdout == b"6\n"
+
+
+def test_an_interrupted_run_leaves_3_and_nothing_runs_on(works: None, tmp_path: Path) -> None:
+    path = program(tmp_path, "import time\nprint('started', flush=True)\ntime.sleep(60)")
+    command = [sys.executable, "-m", "lydite", "sandbox", "run", path, "--timeout", "50"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while len(below := descendants(running.pid)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=60)
+    assert running.returncode == 3
+    assert b"interrupted" in told
+    while any(Path(f"/proc/{pid}").exists() for pid in below) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [pid for pid in below if Path(f"/proc/{pid}").exists()]
+
+
+def descendants(pid: int) -> list[int]:
+    below: list[int] = []
+    with contextlib.suppress(OSError):  # it may end meanwhile
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in map(int, task.read_text().split()):
+                below += [child, *descendants(child)]
+    return below
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,7 @@ def _call(name: str, rest: list[str]) -> int:
         print(f"error: {_harmless(str(error))}", file=sys.stderr)
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        print("interrupted; the same command goes on from here", file=sys.stderr)
-        return 3
+        return _interrupted()
     except BrokenPipeError:
         # The reader of our output went away (`| head`): not an error, and nothing may be printed while shutting down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -76,7 +75,18 @@ def _call(name: str, rest: list[str]) -> int:
             raise
         show()
         return int(getattr(error, "exit_code", 2))
+    if result == _CTRL_C:
+        return _interrupted()
     return result if isinstance(result, int) else 0
+
+
+_CTRL_C = 130
+"""What Typer makes of a KeyboardInterrupt."""
+
+
+def _interrupted() -> int:
+    print("interrupted; the same command goes on from here", file=sys.stderr)
+    return 3
 
 
 def _harmless(text: str) -> str:
