@@ -61,7 +61,7 @@ _LIMITS_BY_SAMPLING = {
     "cpu": (_PARTLY, "a hard limit per process; the job's total is sampled every 30 ms"),
     "memory": (
         _PARTLY,
-        "a hard limit per process; the job's total is sampled every 30 ms, so it can be exceeded briefly",
+        "the job's total is sampled every 30 ms, so it can be exceeded briefly",
     ),
 }
 
