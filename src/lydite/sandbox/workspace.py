@@ -53,7 +53,7 @@ class Workspace:
         Raises:
             UnavailableError: the workspace is frozen or closed.
         """
-        argv = ["sh", "-c", command] if isinstance(command, str) else list(command)
+        argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
         if not argv:
             raise InputError("there is no command", field="command", remedy="give a text or a list of words")
         limits = override(limits or self._limits, timeout=timeout, memory_mb=memory_mb)

@@ -24,10 +24,12 @@ def command(box: Box) -> Command:
     key = f"{box.place.key}-{secrets.token_hex(3)}"
     start = [tool, "--root", f"{box.state}/runsc", "--network=none", "--host-uds=open", "--ignore-cgroups"]
     start += ["--log", box.place.under("log")]
+    settings = config(box, None)
     if box.uid is None:
         start.append("--rootless")
+        settings["linux"] = {"namespaces": [kind for kind in settings["linux"]["namespaces"] if kind["type"] != "user"]}
     return Command(
-        argv=[*start, "run", "--bundle", bundle(box, config(box, None)), key],
+        argv=[*start, "run", "--bundle", bundle(box, settings), key],
         env={"PATH": os.defpath},
         undo=[*start, "delete", "--force", key],
         passes=False,

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Sequence
 
 from lydite.errors import InputError, UnavailableError
+from lydite.sandbox.external import warden
 from lydite.sandbox.external.bare import NAME, Bare, unheld
 from lydite.sandbox.external.base import Base
 from lydite.sandbox.interpreter import Environment
@@ -145,15 +146,24 @@ class UnsafeTree:
         return data
 
     def write(self, path: str, data: bytes, mode: int) -> None:
-        place = self._place(path, making=True)
+        place = self._place(path, last=True)
         os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "wb") as file:
-            file.write(data)
-        os.chmod(place, mode)
+        fd, new = tempfile.mkstemp(dir=os.path.dirname(place))
+        try:
+            with open(fd, "wb") as file:
+                file.write(data)
+            os.chmod(new, mode)
+            os.replace(new, place)  # whatever had the name, a link too, is replaced and not written through
+        except BaseException:
+            os.unlink(new)
+            raise
 
     def remove(self, path: str) -> None:
         place = self._place(path, last=True)
         if os.path.isdir(place) and not os.path.islink(place):
+            for folder, folders, _ in os.walk(place):
+                for name in folders:
+                    _open_up(os.path.join(folder, name))
             shutil.rmtree(place)
         else:
             os.unlink(place)
@@ -163,18 +173,16 @@ class UnsafeTree:
         with os.scandir(place) as found:
             return sorted(entry.name + "/" * entry.is_dir(follow_symlinks=False) for entry in found)
 
-    def _place(self, path: str, last: bool = False, making: bool = False) -> str:
-        """The path on this machine. No component is a link (``last``: the last may be; ``making``: it is replaced)."""
+    def _place(self, path: str, last: bool = False) -> str:
+        """The path on this machine. No component is a link (``last``: the last one may be)."""
         self._refuse()
         place = self.workspace
         parts = check_path(path).split("/")
         for number, part in enumerate(parts, 1):
             place = os.path.join(place, part)
             if os.path.islink(place) and not (last and number == len(parts)):
-                if making and number == len(parts):
-                    os.unlink(place)
-                else:
-                    raise OSError(errno.ELOOP, "is a symbolic link", path)
+                raise OSError(errno.ELOOP, "is a symbolic link", path)
+            _open_up(place)
         return place
 
     def freeze(self) -> None:
@@ -214,7 +222,7 @@ class UnsafeTree:
         if not self._closed:
             self._closed = True
             self._end()
-            shutil.rmtree(self.folder, ignore_errors=True)
+            warden.remove(self.folder)
 
     def _end(self) -> None:
         for bare in self.groups:
@@ -226,3 +234,9 @@ class UnsafeTree:
     def _refuse(self) -> None:
         if self._closed or self._backend.closed:
             raise UnavailableError("the session is closed")
+
+
+def _open_up(folder: str) -> None:
+    """Take back the right to use a folder, where a program took it from itself."""
+    if os.path.isdir(folder) and not os.path.islink(folder) and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        os.chmod(folder, 0o700)

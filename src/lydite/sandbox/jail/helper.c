@@ -265,6 +265,12 @@ int lydite_receive(struct state *s) {
     return h->has_files ? FILES : lydite_strip(s);
 }
 
+/* A child forked ahead by somebody else: everything until its program. */
+int lydite_child(struct state *s) {
+    confine(s);
+    return lydite_receive(s);
+}
+
 /* --- following a process ------------------------------------------------------------------------------------------ */
 
 /* Wait for its end, and kill at a limit. Returns why it was stopped, or -1 when the supervisor or the keeper is gone. */

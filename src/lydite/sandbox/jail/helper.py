@@ -104,7 +104,7 @@ def load(path: str) -> ctypes.PyDLL | None:
 def serve(world: Namespaces, requests: socket.socket, group: Any, lifeline: int, watch: Any) -> NoReturn:
     """As :func:`.zygote.serve`."""
     library = world.plan["library"]
-    state, keep = _state(world, requests, group, lifeline, watch)
+    state, keep = prepare(world, requests.fileno(), os.pipe(), group, lifeline, watch)
     pointer = ctypes.byref(state)
     library.lydite_watch(pointer)
     while (code := library.lydite_serve(pointer)) == DIRTY:
@@ -113,10 +113,21 @@ def serve(world: Namespaces, requests: socket.socket, group: Any, lifeline: int,
         _fingerprint(state)
     if code in (GONE, FAILED):
         os._exit(0 if code == GONE else 1)
-    # From here on: the process of a job.
     if code == IDLE:
         world.plan["warm"]()
         code = library.lydite_receive(pointer)
+    _become(library, state, keep, code)
+
+
+def child(world: Namespaces, state: State, keep: Any, requests: int) -> NoReturn:
+    """As :func:`.job.main`, in a child that a session has forked ahead."""
+    library = world.plan["library"]
+    state.requests, state.ruleset = requests, world.ruleset
+    _become(library, state, keep, library.lydite_child(ctypes.byref(state)))
+
+
+def _become(library: ctypes.PyDLL, state: State, keep: Any, code: int) -> NoReturn:
+    """In the process of a job: the program."""
     try:
         if state.body:
             body = keep[0][state.body : state.length]
@@ -132,7 +143,7 @@ def serve(world: Namespaces, requests: socket.socket, group: Any, lifeline: int,
     except BaseException as error:
         job.fail(state.note_w, error)
     if code == FILES:
-        library.lydite_strip(pointer)
+        library.lydite_strip(ctypes.byref(state))
     program.start(kind, env, source)
 
 
@@ -147,15 +158,17 @@ def _run_batch(library: ctypes.PyDLL, state: State, request: wire.Request) -> No
     program.run(request.program, code)
 
 
-def _state(world: Namespaces, requests: socket.socket, group: Any, lifeline: int, watch: Any) -> tuple[State, Any]:
-    note_r, note_w = os.pipe()
+def prepare(
+    world: Namespaces, requests: int, note: tuple[int, int], group: Any, lifeline: int, watch: Any
+) -> tuple[State, Any]:
+    """What the helper needs to know, and what has to be kept for as long as it is used."""
     fds = group.descriptors if group else {}
     # Private: a job's request must not reach the memory of the zygote or of another job.
     buffer = mmap.mmap(-1, 1 << 16, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     state = State(
-        requests=requests.fileno(),
-        note_r=note_r,
-        note_w=note_w,
+        requests=requests,
+        note_r=note[0],
+        note_w=note[1],
         lifeline=lifeline,
         own_ns=world.own,
         ruleset=world.ruleset,

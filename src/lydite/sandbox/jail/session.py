@@ -16,8 +16,8 @@ import signal
 import socket
 from typing import Any, NoReturn
 
-from . import job, tree, wire
-from .world import LandlockOnly
+from . import helper, job, tree, wire
+from .world import LandlockOnly, Namespaces
 from .zygote import Watch
 
 EXEC, READ, WRITE, REMOVE, LIST, FREEZE, PACK = 1, 2, 3, 4, 5, 6, 7
@@ -32,6 +32,10 @@ class Session:
         self.note_r, self.note_w = os.pipe()
         self.ahead: tuple[int, int, socket.socket] | None = None  # pid, pidfd and socket of the child forked ahead
         self.frozen = False
+        self.library = world.plan["library"]
+        if self.library is not None:
+            assert isinstance(world, Namespaces)
+            self.state, self.keep = helper.prepare(world, -1, (self.note_r, self.note_w), group, lifeline, self.watch)
 
     def fork_ahead(self) -> None:
         """Have a child ready for the next command."""
@@ -43,6 +47,9 @@ class Session:
         pid = job.fork()
         if pid == 0:
             ours.close()
+            if self.library is not None:
+                assert isinstance(self.world, Namespaces)
+                helper.child(self.world, self.state, self.keep, theirs.detach())
             job.main(self.world, job.Pipes(theirs.detach(), self.note_w, null, null), self.group, None)
         theirs.close()
         os.close(null)
