@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -72,6 +71,7 @@ def make(
         return backend
 
     if kind == "auto":
+        _supported()
         reasons = []
         for candidate in NATIVE:
             try:
@@ -88,13 +88,23 @@ def make(
     from lydite.sandbox.external import external
 
     env = environment(preload, packages, python)
-    return external(kind, image or None, env, workers=workers, network=network, limits=limits)
+    try:
+        return external(kind, image or None, env, workers=workers, network=network, limits=limits)
+    except OSError as error:
+        raise UnavailableError(f"{name} does not work here: {error}") from None
 
 
 def _supported() -> None:
+    """Raises UnavailableError where our own back ends cannot work at all."""
+    from lydite.sandbox.jail import arch
+
+    try:
+        arch.machine()
+    except OSError as error:
+        raise UnavailableError(str(error)) from None
     if sys.platform != "linux":
         raise UnavailableError(
-            f"the sandbox's own back ends need Linux; this is {platform.system()}. Here docker:IMAGE or podman:IMAGE "
+            f"the sandbox's own back ends need Linux; this is {sys.platform}. Here docker:IMAGE or podman:IMAGE "
             "work where these are installed; maths and other checkers that run no code work everywhere"
         )
 

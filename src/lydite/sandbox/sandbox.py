@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -175,6 +174,8 @@ class Sandbox:
         return results
 
     async def _off_loop(self, call: Any) -> Any:
+        import asyncio
+
         return await asyncio.get_running_loop().run_in_executor(self._executor(), call)
 
     def _executor(self) -> ThreadPoolExecutor:

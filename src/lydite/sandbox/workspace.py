@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -66,6 +65,8 @@ class Workspace:
 
     async def aexec(self, command: str | Sequence[str], **options: object) -> ExecResult:
         """:meth:`exec` without blocking the event loop."""
+        import asyncio
+
         call = lambda: self.exec(command, **options)  # type: ignore[arg-type]  # noqa: E731
         return await asyncio.get_running_loop().run_in_executor(self._executor, call)
 
