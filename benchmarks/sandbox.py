@@ -40,7 +40,7 @@ REACH = {
     "cold_ms": 400.0,
     "idle_mib": 25.0,
 }
-err = Console(stderr=True, highlight=False)
+err = Console(stderr=True, highlight=False, width=130)
 
 
 def main() -> None:
