@@ -40,6 +40,7 @@ LACKS = {
     },
     "runsc": {
         "background": "gVisor lets no descriptors through, so each command has a box of its own",
+        "processes": "what runs in gVisor is no process of this machine",
     },
 }
 
@@ -91,6 +92,12 @@ def until(condition: Callable[[], bool]) -> bool:
             return False
         time.sleep(0.05)
     return True
+
+
+def shown(backend: str, marker: str, temp: Path) -> tuple[str, int]:
+    """A text in the command lines of what runs, and how many processes have it before anything runs."""
+    lacks = "processes" in LACKS.get(backend.partition(":")[0], {})
+    return (str(temp), 3) if lacks else (marker, 1)  # the parent, its warden and the tool
 
 
 def living(marker: str) -> list[int]:
@@ -246,7 +253,8 @@ def test_output_as_long_as_allowed(sandbox: Sandbox) -> None:
     assert (len(result.stdout), len(result.stderr)) == (64 << 10, 64 << 10)
 
 
-def test_close_kills_what_runs(fresh: Callable[..., Sandbox]) -> None:
+def test_close_kills_what_runs(fresh: Callable[..., Sandbox], backend: str) -> None:
+    claims(backend, "processes")
     box, marker = fresh(workers=1), f"{uuid.uuid4().int % 10**9 + 10**9}.5"
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(box.run, argv=["sleep", marker], timeout=60.0)
@@ -569,7 +577,7 @@ def test_files_of_a_session(sandbox: Sandbox) -> None:
         work.write("deep/er/file", data[::-1])
         work.write("go", "#!/bin/sh\necho went\n", executable=True)
         assert work.read("deep/er/file") == data[::-1]
-        assert work.exec("./go; cmp deep/er/file deep/er/file && echo more >> deep/er/file").stdout == b"went\n"
+        assert work.exec("./go; echo more >> deep/er/file").stdout == b"went\n"
         assert work.read("deep/er/file") == data[::-1] + b"more\n"
         assert work.list("deep") == ["er/"]
         work.remove("deep")
@@ -785,7 +793,9 @@ def test_close_leaves_nothing(fresh: Callable[..., Sandbox], backend: str, temp:
 
 
 _VICTIM = """
-import sys, tempfile
+import faulthandler, signal, sys, tempfile
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may have it ignored
+faulthandler.dump_traceback_later(15)
 tempfile.tempdir = sys.argv[2]
 from lydite.sandbox import Sandbox
 box = Sandbox(sys.argv[1], workers=1)
@@ -804,8 +814,11 @@ def test_a_killed_parent_leaves_nothing(sandbox: Sandbox, backend: str, temp: Pa
         assert parent.stdout is not None
         assert parent.stderr is not None
         assert parent.stdout.readline() == b"ready\n", parent.stderr.read()
-        assert until(lambda: len(living(marker)) > 1)
+        text, few = shown(backend, marker, temp)
+        assert until(lambda: len(living(text)) > few)
         parent.send_signal(number)
-        parent.wait(PATIENCE_S)
-    assert until(lambda: not living(marker))
+        if not until(lambda: parent.poll() is not None):
+            parent.kill()
+            pytest.fail(parent.stderr.read().decode())
+    assert until(lambda: not living(text))
     assert until(lambda: os.listdir(temp) == [])

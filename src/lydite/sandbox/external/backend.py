@@ -17,7 +17,7 @@ from lydite.sandbox.external.live import Live, NotReadyError
 from lydite.sandbox.external.pipes import Stdio
 from lydite.sandbox.external.watch import Guard
 from lydite.sandbox.interpreter import Environment
-from lydite.sandbox.jail import seccomp, tree
+from lydite.sandbox.jail import packing, seccomp, tree
 from lydite.sandbox.result import MIB, ExecResult, Job, Limits, Status
 
 MAIN = "main.py"
@@ -262,6 +262,13 @@ class ExternalTree:
     def pack(self) -> bytes:
         self._refuse()
         return tree.pack(self._root, 2 * self._limits.disk_mb * MIB)
+
+    def unpack(self, data: bytes) -> None:
+        self._refuse()
+        tree.unpack(self._root, data)
+        if self._place.uid is not None:
+            for entry in packing.parse(data)[0]:
+                own(self._root, entry.path, self._place.uid)
 
     def close(self) -> None:
         if self._root >= 0:

@@ -33,9 +33,9 @@ class Base:
             start_new_session=True,
         )
 
-    def started(self, key: str, group: int, undo: list[str]) -> None:
-        """Tell the warden what runs now: a process group, and a command that ends what lies outside of it."""
-        self._tell(["+", key, group, undo])
+    def started(self, key: str, group: int, undo: list[str], env: dict[str, str]) -> None:
+        """Tell the warden what runs now: a process group, and a command (with its environment) that ends the rest."""
+        self._tell(["+", key, group, undo, env])
 
     def ended(self, key: str) -> None:
         """Tell the warden that it has ended and was cleared up."""

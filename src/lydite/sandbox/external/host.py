@@ -35,6 +35,16 @@ def started(argv: list[str], box: Box) -> list[str]:
     return [unshare, "--mount", "--propagation", "private", "--", shell, "-c", _STAGE, shell, *pairs, "--", *argv]
 
 
+def apart(argv: list[str], box: Box) -> list[str]:
+    """The command in a mount namespace of its own where we are root: what it mounts and leaves mounted ends with it."""
+    unshare = find("unshare")
+    if box.uid is None:
+        return argv
+    if unshare is None:
+        raise UnavailableError("started by root, this needs unshare of util-linux")
+    return [unshare, "--mount", "--propagation", "private", "--", *argv]
+
+
 def stage(paths: Iterable[str], folder: str) -> dict[str, str]:
     """Empty files and folders below ``folder`` for those of these paths that others cannot reach: path to place."""
     places: dict[str, str] = {}

@@ -157,7 +157,9 @@ class Run:
         failed = status != 0
         if failed and not stopped:
             self._watch.walk()
-        tasks = max(self._watch.peak.tasks, self._report.get("processes", 0))
+        tasks = int(self._report.get("processes", 0))
+        if self._live.command.inside:
+            tasks = max(tasks, self._watch.peak.tasks)
         heavy = self._watch.peak.memory > NEARLY * limits.memory_mb * MIB
         ending = Ending(
             started=True,

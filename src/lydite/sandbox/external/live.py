@@ -67,7 +67,7 @@ class Live:
 
     def _spawn(self, stdio: tuple[int, ...]) -> None:
         """Without a preexec_fn and without a change of user, subprocess uses vfork: our memory is never copied."""
-        self._folders.started(self.box.place.key, 0, self.command.undo)  # whoever kills us in between: it is undone
+        self._tell(0)  # whoever kills us in between: it is undone
         try:
             process = subprocess.Popen(  # noqa: S603
                 self.command.argv,
@@ -82,11 +82,14 @@ class Live:
             self._folders.ended(self.box.place.key)
             raise NotReadyError(f"{self.command.argv[0]} does not start: {error}") from None
         self.tool = os.pidfd_open(process.pid)
-        self._folders.started(self.box.place.key, process.pid, self.command.undo)
+        self._tell(process.pid)
         with self._lock:
             self._process = process
         if self.killed:
             self.kill()
+
+    def _tell(self, group: int) -> None:
+        self._folders.started(self.box.place.key, group, self.command.undo, self.command.env)
 
     def _meet(self, listener: socket.socket) -> None:
         poll = select.poll()
@@ -170,7 +173,7 @@ class Live:
                 clean = False
             if not clean:
                 self.kill(hard=True)
-                warden.finish(warden.end(0, self.command.undo))
+                warden.finish(warden.end(0, self.command.undo, self.command.env))
                 self._process.wait()
             for folder in self.command.litter:
                 with contextlib.suppress(OSError):

@@ -44,5 +44,5 @@ def command(box: Box) -> Command:
     argv += ["--symlink", "/tmp:/var/tmp", "--", *box.init]  # noqa: S108
     # Its mount points, in /tmp by the number of its user. An ordinary user's may be in use by other jails just now.
     litter = tuple(f"/tmp/nsjail.{uid}.{name}" for name in ("root", "tmp")) if box.uid is not None else ()  # noqa: S108
-    undo = ["/bin/sh", "-c", 'sleep 1; rmdir "$@"', "sh", *litter] if litter else []  # its child goes on for a moment
+    undo = ["/bin/rmdir", *litter] if litter else []
     return Command(argv=started(argv, box), litter=litter, undo=undo)

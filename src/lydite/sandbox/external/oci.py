@@ -4,7 +4,8 @@ Covered by them: files, network, other processes, host name; no capabilities. No
 limits (rlimits, :mod:`.watch`), system calls. As root the job runs as a spare user without a user namespace; an
 ordinary user's job is user 0 of a user namespace that maps nobody else. Control groups are made by runc where we are
 root, and hold memory and processes a little above the job's limits, for the moments between two looks; crun is started
-without (1.8 refuses a machine that has both versions of them).
+without (1.8 refuses a machine that has both versions of them). Killed at a bad moment they leave a mount behind, or
+groups: the mount is in a mount namespace that ends with them, the groups are removed by name.
 """
 
 from __future__ import annotations
@@ -16,9 +17,16 @@ from typing import Any
 
 from lydite.errors import UnavailableError
 from lydite.sandbox.external.box import HOSTNAME, WORKSPACE, Box, Command, find
+from lydite.sandbox.external.host import apart
 from lydite.sandbox.result import MIB
 
 SLACK_MB, SLACK_TASKS = 128, 64  # beyond the job's limits: process 1, and whatever the runtime itself puts there
+_UNDO = """"$@"
+for try in 1 2 3 4 5; do
+  left=$(find /sys/fs/cgroup -depth -type d -name "$0")
+  [ -z "$left" ] && break
+  rmdir $left || sleep 0.2
+done"""
 _QUIET = ["nosuid", "noexec", "nodev"]
 _HIDDEN = ("/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list", "/proc/sched_debug")
 _FIXED = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
@@ -42,7 +50,10 @@ def _command(name: str, options: list[str], box: Box, groups: bool) -> Command:
     folder = bundle(box, config(box, key if groups else None))
     start = [tool, "--root", f"{box.state}/{name}", *options]
     env = {"PATH": os.defpath, "XDG_RUNTIME_DIR": box.state}
-    return Command(argv=[*start, "run", "--bundle", folder, key], env=env, undo=[*start, "delete", "--force", key])
+    undo = [*start, "delete", "--force", key]
+    if groups:  # killed half-way, runc has made groups that it does not know of
+        undo = ["/bin/sh", "-c", _UNDO, key, *undo]
+    return Command(argv=apart([*start, "run", "--bundle", folder, key], box), env=env, undo=undo)
 
 
 def bundle(box: Box, settings: dict[str, Any]) -> str:

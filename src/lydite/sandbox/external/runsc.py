@@ -13,6 +13,7 @@ import secrets
 
 from lydite.errors import UnavailableError
 from lydite.sandbox.external.box import Box, Command, find
+from lydite.sandbox.external.host import apart
 from lydite.sandbox.external.oci import bundle, config
 
 
@@ -29,7 +30,7 @@ def command(box: Box) -> Command:
         start.append("--rootless")
         settings["linux"] = {"namespaces": [kind for kind in settings["linux"]["namespaces"] if kind["type"] != "user"]}
     return Command(
-        argv=[*start, "run", "--bundle", bundle(box, settings), key],
+        argv=apart([*start, "run", "--bundle", bundle(box, settings), key], box),
         env={"PATH": os.defpath},
         undo=[*start, "delete", "--force", key],
         passes=False,

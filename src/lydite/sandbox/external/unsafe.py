@@ -19,7 +19,7 @@ from lydite.sandbox.external import warden
 from lydite.sandbox.external.bare import NAME, Bare, unheld
 from lydite.sandbox.external.base import Base
 from lydite.sandbox.interpreter import Environment
-from lydite.sandbox.jail.packing import Entry, Kind, check_path, encode
+from lydite.sandbox.jail.packing import Entry, Kind, check_path, encode, parse
 from lydite.sandbox.result import MIB, ExecResult, Job, Limits
 
 _KEPT = ("PATH", "SYSTEMROOT", "PATHEXT", "COMSPEC")  # without the last three nothing starts on Windows
@@ -95,7 +95,11 @@ class Unsafe:
                 self._running.add(bare)
             try:
                 return bare.go(
-                    argv, {**base, **env}, tree.workspace, stdin, lambda group: self.base.started(str(group), group, [])
+                    argv,
+                    {**base, **env},
+                    tree.workspace,
+                    stdin,
+                    lambda group: self.base.started(str(group), group, [], {}),
                 )
             finally:
                 if bare.left:
@@ -190,6 +194,17 @@ class UnsafeTree:
         self._refuse()
         self._end()
         self._frozen = True
+
+    def unpack(self, data: bytes) -> None:
+        for entry in parse(data)[0]:
+            place = self._place(entry.path, last=True)
+            if entry.kind is Kind.FOLDER:
+                os.makedirs(place, exist_ok=True)
+            elif entry.kind is Kind.LINK:
+                os.makedirs(os.path.dirname(place), exist_ok=True)
+                os.symlink(entry.data, os.fsencode(place))
+            else:
+                self.write(entry.path, entry.data, 0o755 if entry.kind is Kind.PROGRAM else 0o644)
 
     def pack(self) -> bytes:
         self._refuse()
