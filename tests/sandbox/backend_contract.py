@@ -742,6 +742,22 @@ def test_the_clock_starts_with_the_program(fresh: Callable[..., Sandbox]) -> Non
     assert {r.status for r in results} == {Status.OK}
 
 
+def test_a_fork_can_use_it_and_leaves_it_alone(sandbox: Sandbox) -> None:
+    with sandbox.session({"a": "1"}) as work:
+        pid = os.fork()
+        if pid == 0:
+            with contextlib.suppress(BaseException):
+                good = sandbox.run("print(2)").stdout == b"2\n"
+                with sandbox.session() as own:
+                    good = good and own.exec("echo x").stdout == b"x\n"
+                sandbox.close()
+                os._exit(7 if good else 1)
+            os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+        assert sandbox.run("print(3)").stdout == b"3\n"
+        assert work.exec("cat a").stdout == b"1"
+
+
 def test_asynchronous_calls(sandbox: Sandbox) -> None:
     async def all_of_them() -> list[ExecResult]:
         return await asyncio.gather(*(sandbox.arun(f"print({n})") for n in range(6)))

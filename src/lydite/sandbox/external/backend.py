@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 
 from lydite.errors import UnavailableError
-from lydite.sandbox.external import meter
 from lydite.sandbox.external.box import CONTROL, INNER_ID, Box, Builder, program_env
-from lydite.sandbox.external.folders import Folders, Place, own
+from lydite.sandbox.external.folders import Folders, Place
 from lydite.sandbox.external.host import stage
 from lydite.sandbox.external.launch import Run
 from lydite.sandbox.external.live import Live, NotReadyError
 from lydite.sandbox.external.pipes import Stdio
-from lydite.sandbox.external.watch import Guard
 from lydite.sandbox.interpreter import Environment
-from lydite.sandbox.jail import packing, seccomp, tree
-from lydite.sandbox.result import MIB, ExecResult, Job, Limits, Status
+from lydite.sandbox.jail import seccomp
+from lydite.sandbox.result import MIB, ExecResult, Job, Limits, Status, Tree
 
 MAIN = "main.py"
 
@@ -39,10 +38,7 @@ class External:
     ) -> None:
         self.name = name
         self._builder, self._environment, self._network = builder, environment, network
-        self._turn = threading.BoundedSemaphore(workers)
-        self._lock = threading.Lock()
-        self._live: set[Live] = set()
-        self.closed = False
+        self._workers, self.closed = workers, False
         self._filter = seccomp.program(
             seccomp.Policy(
                 sockets="loopback" if network == "loopback" else "unix",
@@ -53,6 +49,15 @@ class External:
                 signals=True,
             )
         )
+        self._begin()
+        _ALL.add(self)
+
+    def _begin(self) -> None:
+        """Everything that belongs to this process."""
+        self._turn = threading.BoundedSemaphore(self._workers)
+        self._lock = threading.Lock()
+        self._live: set[Live] = set()
+        self._pid = os.getpid()
         self.folders = Folders()
         try:
             self._etc, self._state = self._prepare()
@@ -60,6 +65,20 @@ class External:
         except BaseException:
             self.folders.close()
             raise
+
+    def after_fork(self) -> None:
+        """In a child of this process: what was started belongs to the parent; start afresh when asked."""
+        self.folders.forget()
+        for live in self._live:
+            live.forget()
+        self._lock = threading.Lock()
+        self._pid = 0
+
+    def _mine(self) -> None:
+        with self._lock:
+            self._refuse_closed()
+            if self._pid != os.getpid():
+                self._begin()
 
     def _prepare(self) -> tuple[str, str]:
         etc, state = f"{self.folders.folder}/etc", f"{self.folders.folder}/state"
@@ -110,9 +129,11 @@ class External:
             finally:
                 self.folders.drop(place)
 
-    def session(self, files: dict[str, bytes], limits: Limits) -> ExternalTree:
+    def session(self, files: dict[str, bytes], limits: Limits) -> Tree:
         """A folder that outlives the programs in it."""
-        self._refuse_closed()
+        from lydite.sandbox.external.session import ExternalTree
+
+        self._mine()
         return ExternalTree(self, self.folders.make(files), limits)
 
     def environ(self, extra: Mapping[str, str]) -> dict[str, str]:
@@ -170,6 +191,7 @@ class External:
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
         """Wait until one of the workers is free."""
+        self._mine()
         with self._turn:
             self._refuse_closed()
             yield
@@ -182,6 +204,8 @@ class External:
         """End every job and remove everything. Idempotent."""
         with self._lock:
             self.closed = True
+            if self._pid != os.getpid():
+                return
             live = tuple(self._live)
         for box in live:
             box.kill()
@@ -191,94 +215,12 @@ class External:
         self.folders.close()
 
 
-class ExternalTree:
-    """A session: a private folder of this machine, shown as the working directory of a box.
+_ALL: weakref.WeakSet[External] = weakref.WeakSet()
 
-    The box stays until a limit or a kill ends it, and with it what commands left running; the next command gets a new
-    one, with the same files. /tmp and /dev/shm are kept as the workspace is. Where a tool lets no descriptors through,
-    each command has a box of its own, and what it leaves running ends with it.
-    """
 
-    def __init__(self, backend: External, place: Place, limits: Limits) -> None:
-        self._backend, self._place, self._limits = backend, place, limits
-        self._live: Live | None = None
-        self._guard: Guard | None = None
-        self._frozen = False
-        self._root = os.open(place.under("workspace"), os.O_RDONLY | os.O_DIRECTORY)
+def _after_fork() -> None:
+    for backend in list(_ALL):
+        backend.after_fork()
 
-    def exec(self, argv: Sequence[str], *, stdin: bytes, env: dict[str, str], limits: Limits) -> ExecResult:
-        self._refuse(frozen=True)
-        with self._backend.turn():
-            self._unguard()
-            live = self._live
-            if live is not None and not (live.idle and live.holds(limits)):
-                self._unbox()
-                live = None
-            if live is None:
-                live = self._live = self._backend.box(self._place, limits)
-            last = not live.command.passes
-            result = self._backend.program(live, argv, self._backend.environ(env), stdin, limits, last)
-            if last or not live.idle:
-                self._unbox()
-            elif meter.descendants(live.root):
-                self._guard = Guard(live, limits)
-            return result
 
-    def _unguard(self) -> None:
-        if self._guard is not None:
-            self._guard.stop()
-            self._guard = None
-
-    def _unbox(self) -> None:
-        self._unguard()
-        if self._live is not None:
-            self._backend.unbox(self._live)
-            self._live = None
-
-    def read(self, path: str, limit: int) -> bytes:
-        self._refuse()
-        return tree.read(self._root, path, limit)
-
-    def write(self, path: str, data: bytes, mode: int) -> None:
-        self._refuse()
-        tree.write(self._root, path, data, mode)
-        if self._place.uid is not None:
-            own(self._root, path, self._place.uid)
-
-    def remove(self, path: str) -> None:
-        self._refuse()
-        tree.remove(self._root, path)
-
-    def list(self, path: str) -> list[str]:
-        self._refuse()
-        return tree.listing(self._root, path)
-
-    def freeze(self) -> None:
-        """End the box. No command comes after this."""
-        self._refuse()
-        self._unbox()
-        self._frozen = True
-
-    def pack(self) -> bytes:
-        self._refuse()
-        return tree.pack(self._root, 2 * self._limits.disk_mb * MIB)
-
-    def unpack(self, data: bytes) -> None:
-        self._refuse()
-        tree.unpack(self._root, data)
-        if self._place.uid is not None:
-            for entry in packing.parse(data)[0]:
-                own(self._root, entry.path, self._place.uid)
-
-    def close(self) -> None:
-        if self._root >= 0:
-            self._unbox()
-            os.close(self._root)
-            self._root = -1
-            self._backend.folders.drop(self._place)
-
-    def _refuse(self, frozen: bool = False) -> None:
-        if self._root < 0 or self._backend.closed:
-            raise UnavailableError("the session is closed")
-        if frozen and self._frozen:
-            raise UnavailableError("the workspace is frozen")
+os.register_at_fork(after_in_child=_after_fork)

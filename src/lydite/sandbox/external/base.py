@@ -22,12 +22,12 @@ class Base:
     def __init__(self, prefix: str) -> None:
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix=prefix))
         self._lock = threading.Lock()
-        self._owner = os.getpid()
         self._warden = subprocess.Popen(  # noqa: S603
             [sys.executable, "-I", "-S", warden.__file__, self.folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            bufsize=0,
             env={name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ},
             cwd=os.path.dirname(self.folder),
             start_new_session=True,
@@ -45,13 +45,18 @@ class Base:
         with self._lock, suppress(OSError, ValueError):
             assert self._warden.stdin is not None
             self._warden.stdin.write(json.dumps(line).encode() + b"\n")
-            self._warden.stdin.flush()
 
     def close(self) -> None:
         """Let the warden end what runs and remove everything. Idempotent."""
         with self._lock, suppress(OSError):
             assert self._warden.stdin is not None
             self._warden.stdin.close()
-        if os.getpid() == self._owner:  # a fork has but closed its copy: the folder is its parent's
-            self._warden.wait()
-            warden.remove(self.folder)  # there is nothing left to do, unless somebody killed the warden
+        self._warden.wait()
+        warden.remove(self.folder)  # there is nothing left to do, unless somebody killed the warden
+
+    def forget(self) -> None:
+        """In a fork: all of this is the parent's, and the warden must notice the parent's end."""
+        self._lock = threading.Lock()
+        if self._warden.stdin is not None:
+            self._warden.stdin.close()
+        self._warden.returncode = 0  # no child of ours

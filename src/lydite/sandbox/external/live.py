@@ -158,6 +158,17 @@ class Live:
                 with contextlib.suppress(OSError):
                     os.killpg(self._process.pid, signal.SIGKILL)
 
+    def forget(self) -> None:
+        """In a fork: the box is the parent's, and must notice the parent's end."""
+        self._closed = True
+        if self.link is not None:
+            self.link.close()
+        for fd in (self.tool, self._pidfd):
+            if fd >= 0:
+                os.close(fd)
+        if self._process is not None:
+            self._process.returncode = 0  # no child of ours
+
     def close(self) -> None:
         """End the box and wait until nothing of it is left. Idempotent."""
         if self._closed:

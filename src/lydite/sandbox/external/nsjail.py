@@ -41,6 +41,8 @@ def command(box: Box) -> Command:
         argv += ["--symlink", f"/proc/self/fd{target}:/dev/{name}"]
     for source, path in box.writable:
         argv += ["--bindmount", f"{source}:{path}"]
+    if any(word.count(":") > 1 for word in argv if word.startswith("/")):
+        raise UnavailableError("nsjail cannot show paths with a colon; set TMPDIR to another folder")
     argv += ["--symlink", "/tmp:/var/tmp", "--", *box.init]  # noqa: S108
     # Its mount points, in /tmp by the number of its user. An ordinary user's may be in use by other jails just now.
     litter = tuple(f"/tmp/nsjail.{uid}.{name}" for name in ("root", "tmp")) if box.uid is not None else ()  # noqa: S108

@@ -1,9 +1,10 @@
 """gVisor (runsc): the job's system calls are answered by a kernel of its own in user space.
 
 Covered by it: everything that bwrap covers, and the host's kernel: a job reaches little of it. Not covered by it, and
-added by us: limits. Its processes are no processes of this machine, so memory and processor time are those of the whole
-sandbox (less what it used before the program began), and processes are counted inside. It lets no descriptors through:
-a command of a session has a box of its own, and what it leaves running ends with it.
+added by us: limits. Its processes are no processes of this machine, so memory is what its kernel keeps for them in a
+memory file, processor time is the whole sandbox's (both less what was used before the program began), and processes are
+counted inside. It lets no descriptors through: a command of a session has a box of its own, and what it leaves running
+ends with it.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 import threading
+import weakref
 from collections.abc import Sequence
 
 from lydite.errors import InputError, UnavailableError
@@ -40,18 +41,30 @@ class Unsafe:
             raise InputError("unsafe programs have the network of this machine", field="network", remedy=remedy)
         self._python = environment.python if environment else getattr(sys, "_base_executable", sys.executable)
         self._packages = () if environment is None else environment.packages
-        self._turn = threading.BoundedSemaphore(workers)
+        self._workers, self.closed = workers, False
+        self._begin()
+        _ALL.add(self)
+
+    def _begin(self) -> None:
+        """Everything that belongs to this process."""
+        self._turn = threading.BoundedSemaphore(self._workers)
         self._lock = threading.Lock()
         self._running: set[Bare] = set()
-        self.closed = False
+        self._pid = os.getpid()
         self.base = Base("lydite-unsafe-")
+
+    def after_fork(self) -> None:
+        """In a child of this process: what was started belongs to the parent; start afresh when asked."""
+        self.base.forget()
+        self._lock = threading.Lock()
+        self._pid = 0
 
     def run(self, job: Job) -> list[ExecResult]:
         """Run the program once per input."""
         return [self._once(job, stdin) for stdin in job.stdins]
 
     def _once(self, job: Job, stdin: bytes) -> ExecResult:
-        self.refuse_closed()
+        self._mine()
         tree = UnsafeTree(self, job.files, job.limits)
         try:
             argv, env = job.argv, job.env
@@ -67,7 +80,7 @@ class Unsafe:
 
     def session(self, files: dict[str, bytes], limits: Limits) -> UnsafeTree:
         """A private folder, and commands in it."""
-        self.refuse_closed()
+        self._mine()
         return UnsafeTree(self, files, limits)
 
     def path(self, *first: str) -> str:
@@ -109,6 +122,12 @@ class Unsafe:
                 with self._lock:
                     self._running.discard(bare)
 
+    def _mine(self) -> None:
+        with self._lock:
+            self.refuse_closed()
+            if self._pid != os.getpid():
+                self._begin()
+
     def refuse_closed(self) -> None:
         if self.closed:
             raise UnavailableError("the sandbox is closed")
@@ -117,10 +136,24 @@ class Unsafe:
         """End what runs and remove the folders. Idempotent."""
         with self._lock:
             self.closed = True
+            if self._pid != os.getpid():
+                return
             for bare in self._running:
                 bare.kill()
                 bare.end()
         self.base.close()
+
+
+_ALL: weakref.WeakSet[Unsafe] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for backend in list(_ALL):
+        backend.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class UnsafeTree:
@@ -129,6 +162,7 @@ class UnsafeTree:
     def __init__(self, backend: Unsafe, files: dict[str, bytes], limits: Limits) -> None:
         self._backend, self._limits = backend, limits
         self._frozen = self._closed = False
+        self._pid = os.getpid()
         self.groups: list[Bare] = []
         self.folder = tempfile.mkdtemp(dir=backend.base.folder)
         self.workspace = os.path.join(self.folder, "workspace")
@@ -236,8 +270,9 @@ class UnsafeTree:
     def close(self) -> None:
         if not self._closed:
             self._closed = True
-            self._end()
-            warden.remove(self.folder)
+            if self._pid == os.getpid():
+                self._end()
+                warden.remove(self.folder)
 
     def _end(self) -> None:
         for bare in self.groups:
@@ -249,6 +284,8 @@ class UnsafeTree:
     def _refuse(self) -> None:
         if self._closed or self._backend.closed:
             raise UnavailableError("the session is closed")
+        if self._pid != os.getpid():
+            raise UnavailableError("the session belongs to the process that this one was forked from")
 
 
 def _open_up(folder: str) -> None:

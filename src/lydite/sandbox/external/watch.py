@@ -34,12 +34,15 @@ class Watch:
         self.files = meter.Files()
         self._looked = self._walked = 0.0
         self._every = WALK_S
-        own = [live.root] if live.command.inside else self._pids()
-        self._base = meter.use(own, sys.maxsize)
+        self._base = self._used([live.root] if live.command.inside else self._pids(), sys.maxsize)
 
     def _pids(self) -> list[int]:
         root = self._live.root
         return [root, *meter.descendants(root)]
+
+    def _used(self, pids: Sequence[int], allowed: int) -> meter.Use:
+        used = meter.use(pids, allowed)
+        return used if self._live.command.inside else used._replace(memory=meter.memory_files(pids))
 
     def look(self) -> int:
         """Nothing where it is too early; else which limit is passed, a code of ``jail.wire``, or 0."""
@@ -48,7 +51,7 @@ class Watch:
             return wire.NOT_STOPPED
         self._looked = now
         pids, allowed = self._pids(), self._limits.memory_mb * MIB
-        used = meter.use(pids, allowed + self._base.memory)
+        used = self._used(pids, allowed + self._base.memory)
         self.last = used.beyond(self._base)
         self.peak = self.peak.most(self.last)
         if self.last.memory > allowed:
