@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import tokenize
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +11,7 @@ import typer
 from lydite.errors import InputError
 
 if TYPE_CHECKING:
-    from lydite.sandbox import Sandbox, Snapshot, Workspace
+    from lydite.sandbox import Sandbox, Snapshot
     from lydite.sandbox.bench import Speed
 
 app = typer.Typer(
@@ -101,7 +99,6 @@ def execute(
         err.print(f"left out of the copy: {tree.skipped} that are no files, or cannot be read", markup=False)
     with _sandbox(backend, package, timeout=timeout, **_room(tree, memory_mb)) as sandbox:
         workspace = sandbox.session(tree)
-        _complete(workspace, tree)
         result = workspace.exec(command[0] if len(command) == 1 else command)
         if export is not None:
             workspace.freeze()
@@ -112,21 +109,6 @@ def execute(
     else:
         show(result)
     return exit_code(result)
-
-
-def _complete(workspace: Workspace, tree: Snapshot) -> None:
-    """What a session does not take from a tree by itself: executable files, empty folders, links."""
-    from lydite.errors import UnavailableError
-    from lydite.sandbox.jail.packing import Kind
-
-    for entry in tree.entries:
-        if entry.kind is Kind.PROGRAM and not entry.data.startswith(b"#!"):
-            workspace.write(entry.path, entry.data, executable=True)
-    lines = [f"mkdir -p -- {quote(entry.path)}" for entry in tree.entries if entry.kind is Kind.FOLDER]
-    lines += [f"ln -sfn -- {quote(text)} {quote(path)}" for path, text in tree.links.items()]
-    done = workspace.exec(["sh", "-e"], stdin=os.fsencode("\n".join(lines))) if lines else None
-    if done is not None and done.status != "ok":
-        raise UnavailableError(f"the folder could not be copied: {done.status} {done.stderr.decode(errors='replace')}")
 
 
 def _room(tree: Snapshot, memory_mb: int) -> dict[str, int]:

@@ -98,11 +98,15 @@ class Keeper:
                 raise
         return answer["number"], answer["uid"], ours
 
-    def end(self, number: int) -> None:
-        """Kill a zygote and all below it; returns when that and what it had is gone."""
+    def end(self, number: int) -> int:
+        """Kill a zygote and all below it; returns when that and what it had is gone.
+
+        Returns: how many processes of it the kernel had killed, in its time, at its memory limit.
+        """
         with contextlib.suppress(UnavailableError, OSError), self._lock:
             self._control.send(json.dumps({"do": "end", "number": number}).encode())
-            self._answer()
+            return int(self._answer()["memory_kills"])
+        return 0
 
     def _answer(self) -> Any:
         try:

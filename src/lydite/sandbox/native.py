@@ -183,6 +183,7 @@ def request(kind: int, job: Job, program: Any, stdins: Sequence[bytes] = ()) -> 
         processes=limits.processes,
         descriptors=limits.descriptors,
         file_bytes=limits.file_mb * MIB,
+        output_bytes=limits.output_kb * 1024 + 1,
         runs=max(1, len(stdins)),
         stdin_bytes=len(stdin),
         has_files=bool(job.files),
@@ -201,6 +202,7 @@ class _Worker:
         self._number = -1
         self._uid = 0
         self._jobs = 0
+        self._kills = 0  # processes killed for memory, as far as its replies told
         self._timeout = 0.0
 
     def run(self, job: Job) -> list[ExecResult]:
@@ -215,9 +217,14 @@ class _Worker:
                     results += self._batch(job, rest)
                 failures = 0
             except OSError as error:
-                self.drop()
+                memory = self.drop()
                 failures += 1
-                if self._native.closed:
+                if memory:
+                    results.append(
+                        self._ended(Status.MEMORY, "its memory ran out, and took the sandbox along", "memory_mb")
+                    )
+                    failures = 0
+                elif self._native.closed:
                     results += [self._ended(Status.KILLED, "the sandbox was closed")] * len(rest)
                 elif failures == 2:
                     # Twice in a row, with a fresh zygote the second time: told as ours, for no program can do this.
@@ -231,15 +238,15 @@ class _Worker:
                 raise
         return results
 
-    def _ended(self, status: Status, detail: str) -> ExecResult:
-        return ExecResult(status=status, exit_code=None, backend=self._native.name, detail=detail)
+    def _ended(self, status: Status, detail: str, limit: str | None = None) -> ExecResult:
+        return ExecResult(status=status, exit_code=None, backend=self._native.name, limit=limit, detail=detail)
 
     def connect(self) -> socket.socket:
         if self._jobs >= self._native.recycle_after:
             self.drop()
         if self._socket is None:
             self._keeper, self._number, self._uid, self._socket = self._native.spawn("worker", self._native.limits)
-            self._jobs = 0
+            self._jobs = self._kills = 0
             self._timeout = 0.0
         return self._socket
 
@@ -273,7 +280,7 @@ class _Worker:
         finally:
             for fd in fds:
                 os.close(fd)
-        return classify(ending_of(reply), out, err, job.limits, self._native.name)
+        return classify(self._ending(reply), out, err, job.limits, self._native.name)
 
     def _command(self, job: Job, stdin: bytes) -> ExecResult:
         self.connect()  # the pipes are given to the uid of the zygote that will run it
@@ -282,7 +289,7 @@ class _Worker:
         reply, fds, out, err = exchange(self._send, lambda: self._uid, message, stdin, cap, patience)
         for fd in fds:
             os.close(fd)
-        return classify(ending_of(reply), out, err, job.limits, self._native.name)
+        return classify(self._ending(reply), out, err, job.limits, self._native.name)
 
     def _batch(self, job: Job, stdins: tuple[bytes, ...]) -> list[ExecResult]:
         limits = job.limits
@@ -294,20 +301,29 @@ class _Worker:
         finally:
             for fd in fds:
                 os.close(fd)
-        ending = ending_of(reply)
+        ending = self._ending(reply)
         results = list(_runs(data, limits, self._native.name))
         if len(results) < len(stdins):
             # The program ended the process that forks its runs, or memory ran out: the run under way is to blame.
             results.append(classify(ending, b"", b"", limits, self._native.name, unfinished=True))
         return results
 
-    def drop(self) -> None:
-        """Give up this zygote; the next job starts another."""
+    def _ending(self, reply: bytes) -> Ending:
+        ending = ending_of(reply)
+        self._kills += abs(ending.killed)
+        if ending.killed:
+            self.drop()  # its memory is given back in a moment, but the next job may not pay for that
+        return ending
+
+    def drop(self) -> bool:
+        """Give up this zygote; the next job starts another. Returns whether its job had met its memory limit."""
         sock, self._socket = self._socket, None
-        if sock is not None:
-            sock.close()
-            if self._keeper is not None and not self._native.closed:
-                self._keeper.end(self._number)
+        if sock is None:
+            return False
+        sock.close()
+        if self._keeper is None or self._native.closed:
+            return False
+        return self._keeper.end(self._number) > self._kills
 
     def forget(self) -> None:
         """After a fork, in the child."""

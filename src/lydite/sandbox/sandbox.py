@@ -158,10 +158,24 @@ class Sandbox:
         return self._backend.run(job)
 
     def session(self, files: Mapping[str, bytes | str] | Snapshot | None = None, **limits: Any) -> Workspace:
-        """A private file tree for many commands. ``limits`` replace the sandbox's defaults for this session."""
-        content = dict(files.files) if isinstance(files, Snapshot) else checked_files(files or {})
+        """A private file tree for many commands, with these files or as a snapshot has it.
+
+        ``limits`` replace the sandbox's defaults for this session.
+
+        Raises:
+            OSError: the files do not fit (ENOSPC).
+        """
         wanted = msgspec.structs.replace(self.limits, **limits) if limits else self.limits
-        return Workspace(self._backend.session(content, wanted), wanted, self.backend, self._executor())
+        if not isinstance(files, Snapshot):
+            tree = self._backend.session(checked_files(files or {}), wanted)
+        else:
+            tree = self._backend.session({}, wanted)
+            try:
+                tree.unpack(files.to_pack())
+            except BaseException:
+                tree.close()
+                raise
+        return Workspace(tree, wanted, self.backend, self._executor())
 
     async def arun(self, code: str | None = None, **options: Any) -> ExecResult:
         """:meth:`run` without blocking the event loop."""

@@ -24,6 +24,8 @@ class NativeSession:
         self._native, self._limits = native, limits
         self._keeper, self._number, self._uid, self._socket = native.spawn("session", limits)
         self._lost: str | None = None
+        self._memory = False
+        self._kills = 0  # processes killed for memory, as far as its replies told
         try:
             for path, data in files.items():
                 self.write(path, data, 0o755 if data.startswith(b"#!") else 0o644)
@@ -51,9 +53,19 @@ class NativeSession:
             return self._gone()
         for fd in fds:
             os.close(fd)
-        return classify(ending_of(reply), out, err, limits, self._native.name)
+        ending = ending_of(reply)
+        self._kills += abs(ending.killed)
+        return classify(ending, out, err, limits, self._native.name)
 
     def _gone(self) -> ExecResult:
+        if self._memory:
+            return ExecResult(
+                status=Status.MEMORY,
+                exit_code=None,
+                backend=self._native.name,
+                limit="memory_mb",
+                detail="its memory ran out, and took the session along",
+            )
         if self._native.closed:
             return ExecResult(
                 status=Status.KILLED, exit_code=None, backend=self._native.name, detail="the sandbox was closed"
@@ -72,7 +84,7 @@ class NativeSession:
     def _end(self) -> None:
         self._socket.close()
         if not self._native.closed:
-            self._keeper.end(self._number)
+            self._memory = self._keeper.end(self._number) > self._kills
 
     def _ask(self, operation: int, path: str, data: bytes = b"", number: int = 0) -> bytes:
         if self._lost is not None:
@@ -118,6 +130,9 @@ class NativeSession:
 
     def pack(self) -> bytes:
         return self._ask(jail.PACK, "", number=2 * self._limits.disk_mb * MIB)
+
+    def unpack(self, data: bytes) -> None:
+        self._ask(jail.UNPACK, "", data)
 
     def close(self) -> None:
         if self._lost is None:

@@ -50,7 +50,7 @@ def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, watch: 
         os.close(pidfd)
         killed, denied = watch.counters()
         full = status != 0 and world.full()
-        sizes = (os.fstat(out).st_size, os.fstat(err).st_size)
+        sizes = [min(os.fstat(fd).st_size, head.output_bytes) for fd in (out, err)]
         record = wire.RUN.pack(
             status, stopped, killed, denied, full, clock(), watch.cpu_since(before, usage), sizes[0], sizes[1]
         )

@@ -41,7 +41,7 @@ enum { RUN = 0, FILES = 1, IDLE = 2, DIRTY = 3, GONE = 4, FAILED = 5, DONE = 6 }
 struct head {
     uint8_t kind;
     double timeout, cpu;
-    int64_t memory, processes, descriptors, file_bytes, runs, stdin_bytes, has_files;
+    int64_t memory, processes, descriptors, file_bytes, output_bytes, runs, stdin_bytes, has_files;
 } __attribute__((packed));
 
 struct note { double wall, cpu; int64_t memory, start_ns; } __attribute__((packed)); /* wire.NOTE */
@@ -145,6 +145,7 @@ static int set_memory(struct state *s, int64_t size) {
 static void fail(struct state *s, const char *step) {
     char text[200];
     int code = errno;
+    if (!s->length) _exit(1); /* there is no request yet that could be answered */
     int size = snprintf(text, sizeof text, "%d %s: %s", code, step, strerror(code));
     if (size == (int)sizeof(struct note)) text[size++] = ' ';
     if (write(s->note_w, text, (size_t)size) < 0) _exit(2);
@@ -152,16 +153,19 @@ static void fail(struct state *s, const char *step) {
 }
 
 static void confine(struct state *s) {
+    s->length = 0;
     setsid();
-    if (s->ruleset >= 0 && syscall(SYS_LANDLOCK_RESTRICT_SELF, s->ruleset, s->landlock_flags)) fail(s, "landlock");
-    if (chdir(s->workspace)) fail(s, "chdir");
-    if (s->oom) {
+    if (s->oom) { /* before Landlock, which lets nobody write there, so that a job cannot take it back */
+        prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* else our own proc is closed to us; nobody else is in the namespace yet */
         int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
         if (fd >= 0) {
             if (write(fd, "1000", 4) < 0) { /* the kernel then picks the largest, which is the job */ }
             close(fd);
         }
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     }
+    if (s->ruleset >= 0 && syscall(SYS_LANDLOCK_RESTRICT_SELF, s->ruleset, s->landlock_flags)) fail(s, "landlock");
+    if (chdir(s->workspace)) fail(s, "chdir");
 }
 
 static void limit(int kind, int64_t value) {
@@ -390,11 +394,8 @@ int lydite_serve(struct state *s) {
             if (stopped < 0) return GONE;
             reply.stopped = (uint8_t)stopped;
             reply.started = 1;
-        } else if (!size) {
-            siginfo_t info = {0};
-            if (polls[2].revents || waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT)) return GONE;
-            if (info.si_code == CLD_EXITED && info.si_status == 0) return GONE;
-            size = snprintf(words, sizeof words, "0 the job's process was killed before its program started");
+        } else if (size <= 0) {
+            return GONE; /* see zygote._note */
         }
         struct rusage usage;
         int status = 0;
@@ -469,11 +470,15 @@ int lydite_batch(struct state *s, const char *inputs, const int64_t *sizes, int6
         run.cpu = used_since(s, before, &usage);
         run.full = status ? (uint8_t)full(s) : 0;
         struct stat info;
-        run.out = fstat(out, &info) ? 0 : info.st_size;
-        run.err = fstat(err, &info) ? 0 : info.st_size;
-        if (write(s->out, &run, sizeof run) != (ssize_t)sizeof run) return FAILED;
         const int files[2] = {out, err};
-        const int64_t lengths[2] = {run.out, run.err};
+        int64_t lengths[2];
+        for (int k = 0; k < 2; k++) {
+            lengths[k] = fstat(files[k], &info) ? 0 : info.st_size;
+            if (lengths[k] > h->output_bytes) lengths[k] = h->output_bytes;
+        }
+        run.out = lengths[0];
+        run.err = lengths[1];
+        if (write(s->out, &run, sizeof run) != (ssize_t)sizeof run) return FAILED;
         for (int k = 0; k < 2; k++) {
             off_t at = 0;
             while (at < lengths[k] && sendfile(s->out, files[k], &at, (size_t)(lengths[k] - at)) > 0) {}

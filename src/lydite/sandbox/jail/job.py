@@ -56,13 +56,17 @@ def limit_run(head: wire.Head) -> None:
 
 def main(world: World, pipes: Pipes, group: Any, batch: Any) -> NoReturn:
     """The whole life of a job's process. Never returns."""
+    received = False
     try:
-        world.confine()
         if world.plan["cgroup"]:
+            # Before Landlock, which lets nobody write there, so that a job cannot take it back.
+            kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # else our own proc is closed to us; nobody else is here yet
             with contextlib.suppress(OSError):  # without a proc: the kernel then picks the largest, which is the job
                 fd = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
                 os.write(fd, b"1000")
                 os.close(fd)
+            kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+        world.confine()
         sock = socket.socket(fileno=pipes.requests)
         if not _pending(sock):
             world.plan["warm"]()  # idle anyway: touch the pages that a program is about to touch
@@ -70,6 +74,7 @@ def main(world: World, pipes: Pipes, group: Any, batch: Any) -> NoReturn:
         sock.detach()  # its descriptor is closed below, and the program may get the same number again
         if len(message) <= wire.HEAD.size:
             os._exit(0)  # nobody asks any more, or a stop that came too late
+        received = True
         request = wire.receive(message, fds)
         del message
         head = request.head
@@ -86,9 +91,9 @@ def main(world: World, pipes: Pipes, group: Any, batch: Any) -> NoReturn:
         else:
             world.strip()
             limit_run(head)
-    except OSError as error:
-        fail(pipes.note, error)
     except BaseException as error:
+        if not received:
+            os._exit(1)  # there is no request yet that could be answered
         fail(pipes.note, error)
     wall = 1.1 * head.timeout * head.runs if head.runs > 1 else head.timeout
     os.write(pipes.note, wire.NOTE.pack(wall, head.cpu * head.runs, head.memory, time.monotonic_ns()))

@@ -39,6 +39,7 @@ class Keeper:
         self.children: dict[int, tuple[int, int, Any, str | None]] = {}  # number -> pid, pidfd, group, folder
         self.lifeline, self.lifeline_end = os.pipe()
         self.started = 0
+        self.memory_kills: dict[int, int] = {}
 
     def prepare(self) -> dict[str, Any]:
         """Read the plan, import, warm up. Returns what the supervisor wants to know."""
@@ -147,7 +148,7 @@ class Keeper:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
             self.bury(number)
-        return {"ended": number}
+        return {"ended": number, "memory_kills": self.memory_kills.pop(number, 0)}
 
     def bury(self, number: int) -> None:
         """Reap a zygote that is dead and remove what it had."""
@@ -155,6 +156,12 @@ class Keeper:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
         os.close(pidfd)
+        if group is not None:
+            # A zygote can itself be the victim, of a job that fills memory which is no process's own: the job's doing.
+            with contextlib.suppress(OSError):
+                group.open()
+                self.memory_kills[number] = group.oom_kills() if group.limit_hits() else 0
+            group.close()
         if not self.plan["namespaces"]:
             self._end_orphans()
         self._remove(group, folder)

@@ -31,6 +31,8 @@ def prepare(folder: str) -> None:
     sys.modules["__main__"] = MAIN
     sys.argv = [NAME]
     sys.path.insert(0, folder)
+    for name in [name for name in sys.modules if name.partition(".")[0] == __package__]:
+        del sys.modules[name]  # no job needs us
     atexit._clear()  # what libraries registered while they were imported concerns a process that goes on
 
 

@@ -14,13 +14,14 @@ import os
 import select
 import signal
 import socket
+import time
 from typing import Any, NoReturn
 
 from . import helper, job, tree, wire
 from .world import LandlockOnly, Namespaces
 from .zygote import Watch
 
-EXEC, READ, WRITE, REMOVE, LIST, FREEZE, PACK = 1, 2, 3, 4, 5, 6, 7
+EXEC, READ, WRITE, REMOVE, LIST, FREEZE, PACK, UNPACK = range(1, 9)
 
 
 class Session:
@@ -72,13 +73,8 @@ class Session:
 
     def exec(self, message: bytes, fds: list[int]) -> bytes:
         """Run a command. Returns the reply (:data:`.wire.REPLY`)."""
-        if self.ahead is None:
-            self.fork_ahead()
-        assert self.ahead is not None
-        pid, pidfd, ours = self.ahead
-        self.ahead = None
+        pid, pidfd, ours = self._hand_over(message, fds)
         try:
-            socket.send_fds(ours, [message], fds)
             note = self._note(pidfd)
             if len(note) == wire.NOTE.size:
                 wall, cpu, memory, start_ns = wire.NOTE.unpack(note)
@@ -103,6 +99,23 @@ class Session:
         reply = wire.REPLY.pack(started, status, stopped, killed, denied, full, seconds, cpu_used)
         return reply if started else reply + note
 
+    def _hand_over(self, message: bytes, fds: list[int]) -> tuple[int, int, socket.socket]:
+        """Give a command to the child forked ahead. One that did not live to see it is replaced."""
+        for _ in range(20):
+            if self.ahead is None:
+                self.fork_ahead()
+            assert self.ahead is not None
+            pid, pidfd, ours = self.ahead
+            self.ahead = None
+            with contextlib.suppress(OSError):
+                socket.send_fds(ours, [message], fds)
+                return pid, pidfd, ours
+            ours.close()
+            os.close(pidfd)
+            os.waitpid(pid, 0)
+            time.sleep(0.05)  # memory that a command before has filled is given back in a moment
+        raise OSError("no command can be started")
+
     def _note(self, pidfd: int) -> bytes:
         poll = select.poll()
         poll.register(self.note_r, select.POLLIN)
@@ -126,6 +139,8 @@ class Session:
                 return b"\0".join(map(os.fsencode, tree.listing(root, path)))
             elif operation == PACK:
                 return tree.pack(root, number)
+            elif operation == UNPACK:
+                tree.unpack(root, data)
             return b""
         finally:
             os.close(root)

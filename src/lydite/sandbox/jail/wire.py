@@ -22,7 +22,7 @@ CODE, ARGV, BATCH = 1, 2, 3
 NOT_STOPPED, WALL, CPU, MEMORY, DISK, ASKED = 0, 1, 2, 3, 4, 5
 
 # The fixed part of a request, see Head.
-HEAD = struct.Struct("<Bddqqqqqqq")
+HEAD = struct.Struct("<Bddqqqqqqqq")
 
 # From the job's process to its zygote, just before the program starts: seconds of wall clock, seconds of processor
 # time, bytes of memory, monotonic nanoseconds now. A note of another size is the text of what went wrong in the set-up.
@@ -71,6 +71,7 @@ class Head(NamedTuple):
     processes: int
     descriptors: int
     file_bytes: int
+    output_bytes: int  # of each stream of one run of a batch; the rest is not passed on
     runs: int
     stdin_bytes: int
     has_files: int

@@ -48,7 +48,7 @@ class Namespaces:
         self._ids = (uid, uid) if uid is not None else (os.getuid(), os.getgid())
         self.ruleset = -1
         self.init = 0
-        self.own = -1
+        self.own = self.proc = -1
         self._clean: tuple[object, ...] = ()
         self.filter: bytes | None = None
 
@@ -64,6 +64,7 @@ class Namespaces:
         root.mount_writable(self.plan["disk"], self.plan["inodes"])
         self._clean = root.fingerprint()
         self.own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        self.proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # a session mounts another over it
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # /proc/1 belongs to root, no job may trace us
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         self._rules()
@@ -171,7 +172,7 @@ class Namespaces:
         """Processes of the job, as numbers in our own /proc."""
         del job
         own = (os.getpid(), self.init)
-        return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in own]
+        return [int(name) for name in os.listdir(self.proc) if name.isdigit() and int(name) not in own]
 
     def used(self) -> int:
         """Bytes of memory that the writable folders hold."""
@@ -221,6 +222,7 @@ class LandlockOnly:
         self.writable = (self.workspace, self.tmp, self.shm)
         self.ruleset = -1
         self.init = 0
+        self.proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._scope = -1
         self._others = 0
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from . import job, wire
+from . import helper, job, sampler, wire
 from .batch import Inside, run_batch
 from .world import LandlockOnly, Namespaces
 
@@ -75,21 +75,14 @@ class Watch:
         return reason
 
     def sample(self, pid: int, cpu: float, memory: int) -> int:
-        used = self.world.used()
-        ticks = 0
-        for member in self.world.members(pid):
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                with open(f"/proc/{member}/statm", "rb", 0) as file:
-                    pages = file.read().split()
-                used += (int(pages[1]) - int(pages[2])) * 4096
-                with open(f"/proc/{member}/stat", "rb", 0) as file:
-                    fields = file.read().rpartition(b")")[2].split()
-                ticks += sum(map(int, fields[11:15]))
-        if memory and used > memory:
+        """A look at what the job uses. Returns why to stop it, or 0."""
+        members = self.world.members(pid)
+        left = memory - self.world.used()
+        if sampler.memory(self.world.proc, members, left, not self.world.group_only) > left:
             return wire.MEMORY
         if isinstance(self.world, LandlockOnly) and self.world.full():
             return wire.DISK
-        return wire.CPU if ticks / os.sysconf("SC_CLK_TCK") > cpu else wire.NOT_STOPPED
+        return wire.CPU if sampler.cpu_seconds(self.world.proc, members) > cpu else wire.NOT_STOPPED
 
     def _read(self) -> tuple[int, int, int]:
         group = self.group
@@ -112,8 +105,6 @@ def serve(world: job.World, requests: socket.socket, group: Any, lifeline: int) 
     """Fork a child ahead, wait for its job, report it, clean up; until the supervisor is gone."""
     watch = Watch(world, group, lifeline, requests, sampled=group is None)
     if world.plan["library"] is not None:
-        from . import helper
-
         assert isinstance(world, Namespaces)
         helper.serve(world, requests, group, lifeline, watch)
     note_r, note_w = os.pipe()
@@ -165,7 +156,11 @@ def _no_time() -> float:
 
 
 def _note(note_r: int, pidfd: int, lifeline: int) -> bytes | None:
-    """The note of the child forked ahead; None when it left without one because nobody asks any more."""
+    """The note of the child forked ahead; None when it ended without one.
+
+    It left because nobody asks any more, or it was killed while it waited (then nobody waits for an answer), or with
+    the request in its hands: nobody can tell, so the zygote ends, and the supervisor finds out about its request.
+    """
     poll = select.poll()
     poll.register(note_r, select.POLLIN)
     poll.register(pidfd, select.POLLIN)
@@ -173,9 +168,4 @@ def _note(note_r: int, pidfd: int, lifeline: int) -> bytes | None:
     events = dict(poll.poll())
     if note_r in events:
         return os.read(note_r, 4096)
-    if lifeline in events:
-        return None
-    info = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOWAIT)
-    if info is not None and info.si_code == os.CLD_EXITED and info.si_status == 0:
-        return None
-    return b"0 the job's process was killed before its program started"
+    return None
