@@ -15,17 +15,16 @@ from lydite.sandbox.interpreter import environment, reachable
 @pytest.fixture(
     scope="module",
     params=[
-        ("namespaces", "helper"),
-        ("namespaces", "python"),
-        ("namespaces-nocgroup", "helper"),
-        ("namespaces-nocgroup", "python"),
-        ("landlock", "python"),
+        "namespaces-helper",
+        pytest.param("namespaces-python", marks=pytest.mark.slow),
+        pytest.param("namespaces-nocgroup-helper", marks=pytest.mark.slow),
+        "namespaces-nocgroup-python",
+        "landlock-python",
     ],
-    ids="-".join,
 )
 def backend(request: pytest.FixtureRequest) -> Iterator[str]:
     """The name of a back end, whose loops run in the compiled helper or in Python."""
-    name, loops = request.param
+    name, _, loops = request.param.rpartition("-")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(compiled.SWITCH, "off" if loops == "python" else "")
         compiled.helper.cache_clear()

@@ -43,7 +43,10 @@ def traces() -> Traces:
         folders=frozenset(
             name
             for name in os.listdir(tempfile.gettempdir())
-            if (parts := name.split("-"))[0] == "lydite" and parts[1].isdigit() and not _anothers(tree, int(parts[1]))
+            if len(parts := name.split("-")) == 4
+            and parts[0] == "lydite"
+            and parts[1].isdigit()
+            and not _anothers(tree, int(parts[1]))
         ),
         descriptors=frozenset(_descriptors()),
     )
