@@ -35,8 +35,9 @@ os.close(int(sys.argv[2]))
 for name, value in json.loads(sys.argv[1]).items():
     kind = getattr(resource, name)
     hard = resource.getrlimit(kind)[1]
-    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    resource.setrlimit(kind, (value, value))
+    most = value + (name == "RLIMIT_CPU")  # SIGXCPU first, SIGKILL a second later
+    if hard != resource.RLIM_INFINITY: value, most = min(value, hard), min(most, hard)
+    resource.setrlimit(kind, (value, most))
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 if hasattr(signal, "SIGXFSZ"): signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 code, reason = 126, ""

@@ -145,9 +145,10 @@ def _become(job: dict[str, Any], stdio: list[int]) -> NoReturn:
 
 def _limit(kind: int, value: int) -> None:
     _, hard = resource.getrlimit(kind)
+    most = value + (kind == resource.RLIMIT_CPU)  # SIGXCPU first, SIGKILL a second later
     if hard != resource.RLIM_INFINITY:
-        value = min(value, hard)
-    resource.setrlimit(kind, (value, value))
+        value, most = min(value, hard), min(most, hard)
+    resource.setrlimit(kind, (value, most))
 
 
 def _filter(program: bytes) -> None:
