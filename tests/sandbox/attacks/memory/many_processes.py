@@ -1,0 +1,23 @@
+"""Touch 1.2 GB in twelve processes together, each of which stays below the limit of 512 MB.
+
+Shows: PWNED on stdout.
+Lasts: to the time limit, where it is stopped by waiting.
+"""
+
+import os
+import time
+
+reader, writer = os.pipe()
+for _ in range(12):
+    if os.fork() == 0:
+        block = bytearray(100 << 20)
+        block[::4096] = b"x" * (100 << 8)
+        os.write(writer, b"1")
+        time.sleep(60)
+        os._exit(0)
+os.close(writer)
+done = 0
+while done < 11:
+    done += len(os.read(reader, 16))
+time.sleep(0.3)
+print("PWNED", done)
