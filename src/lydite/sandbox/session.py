@@ -10,9 +10,10 @@ from lydite.errors import UnavailableError
 from lydite.sandbox.classify import classify
 from lydite.sandbox.jail import session as jail
 from lydite.sandbox.jail import wire
-from lydite.sandbox.native import GRACE_S, Native, ending_of, request
+from lydite.sandbox.native import Native
 from lydite.sandbox.piped import exchange
 from lydite.sandbox.result import MIB, ExecResult, Job, Limits, Status
+from lydite.sandbox.worker import GRACE_S, ending_of, request
 
 PATIENCE_S = 60.0  # for a file operation
 

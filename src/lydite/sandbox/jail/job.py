@@ -16,7 +16,8 @@ import time
 from typing import Any, NoReturn
 
 from . import kernel, program, wire
-from .world import LandlockOnly, Namespaces
+from .confined import LandlockOnly
+from .world import Namespaces
 
 World = Namespaces | LandlockOnly
 

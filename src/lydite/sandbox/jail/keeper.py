@@ -11,21 +11,18 @@ import contextlib
 import gc
 import json
 import os
-import resource
 import select
 import shutil
 import signal
 import socket
-import sys
 import tempfile
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import Any
 
-from . import cgroups, helper, job, kernel, program, root, session, warm, wire, zygote
-from .world import LandlockOnly, Namespaces
+from . import cgroups, helper, job, kernel, warm, wire
+from .enter import become_zygote, environment, set_name, spare_id
 
 GONE = 0x7FFFFFFF
-SPARE_IDS = 0x78000000  # far from the ids of users, system services, containers and their sub-ids
 
 
 class Keeper:
@@ -46,7 +43,7 @@ class Keeper:
         message, fds, _, _ = socket.recv_fds(self.control, wire.INLINE + 4096, 1)
         self.plan = wire.receive_plain(message, fds)
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-        kernel.prctl(kernel.PR_SET_NAME, _name(b"lydite-keeper"))
+        set_name(b"lydite-keeper")
         if self.plan["cgroup"]:
             self.groups = cgroups.find()
             self.groups.sweep()
@@ -59,7 +56,7 @@ class Keeper:
         path = self.plan["helper"]
         self.plan["library"] = helper.load(path) if path and self.plan["namespaces"] else None
         warm.imports(self.plan)
-        _environment(self.plan)
+        environment(self.plan)
         self.plan["warm"] = warm.up(self.plan)
         gc.collect()
         gc.freeze()  # a collection in a job would write to the header of every object, and so copy every page
@@ -116,7 +113,7 @@ class Keeper:
         pid = job.fork()
         if pid == 0:
             os.close(report)
-            _become_zygote(plan, uid, group, request["kind"], fds[0], self.lifeline, report_end)
+            become_zygote(plan, uid, group, request["kind"], fds[0], self.lifeline, report_end)
         os.close(report_end)
         text = b""
         while not text.endswith(b"\n") and (part := os.read(report, 4096)):
@@ -201,105 +198,6 @@ class Keeper:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _become_zygote(
-    plan: dict[str, Any], uid: int | None, group: Any, kind: str, requests: int, lifeline: int, report: int
-) -> NoReturn:
-    """Confine this fresh fork of the keeper for good, and serve."""
-    try:
-        _close_all_but({requests, lifeline, report})
-        kernel.prctl(kernel.PR_SET_NAME, _name(b"lydite-zygote"))
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        if group is not None:
-            group.join()
-            group.open()
-        os.umask(0o022)
-        resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # no core file, and no handler of cores started (see calls)
-        world: job.World
-        if plan["namespaces"]:
-            world = Namespaces(plan, uid)
-            if uid is not None:
-                kernel.unshare(kernel.NEWNS)
-                root.build(plan)
-                root.become(uid)
-                kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
-            pid = root.clone_into_namespaces()
-            if pid:
-                os.write(report, b"%d " % pid)
-                os._exit(0)
-        else:
-            os.write(report, b"%d " % os.getpid())
-            world = LandlockOnly(plan, uid)
-            if uid is not None:
-                root.become(uid)
-        world.enter()
-        if plan["namespaces"]:
-            warm.relocate(plan)
-        else:
-            os.environ.update(HOME=world.tmp, TMPDIR=world.tmp)
-        program.prepare(world.workspace)
-        os.write(report, b"ready\n")
-        os.close(report)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            where = error.__traceback__
-            while where is not None and where.tb_next is not None:
-                where = where.tb_next
-            line = f" [{os.path.basename(where.tb_frame.f_code.co_filename)}:{where.tb_lineno}]" if where else ""
-            os.write(report, f"{type(error).__name__}: {error}{line}\n".encode(errors="replace"))
-        os._exit(1)
-    serve = session.serve if kind == "session" else zygote.serve
-    try:
-        serve(world, socket.socket(fileno=requests), group, lifeline)
-    except BaseException as error:
-        if plan.get("debug"):
-            import traceback
-
-            with open(plan["debug"], "a") as file:
-                traceback.print_exception(error, file=file)
-        os._exit(1)
-
-
-def spare_id(number: int) -> int:
-    """A uid that nothing else runs under, below what this user namespace maps."""
-    wanted = SPARE_IDS + (os.getpid() % (1 << 18)) * 256 + number % 256
-    with open("/proc/self/uid_map") as file:
-        ranges = [tuple(map(int, line.split())) for line in file]
-    if any(first <= wanted < first + count for first, _, count in ranges):
-        return wanted
-    first, _, count = max(ranges)
-    if count < 1024:
-        raise OSError(1, "this user namespace maps no spare user id: run as an ordinary user instead")
-    return int(first + count - 1 - number % 512)
-
-
-def _close_all_but(keep: set[int]) -> None:
-    previous = 2
-    for fd in sorted(keep):
-        os.closerange(previous + 1, fd)
-        previous = fd
-    kernel.close_from(previous + 1)
-
-
-def _environment(plan: dict[str, Any]) -> None:
-    """What jobs find in os.environ: the same everywhere."""
-    inside = plan["namespaces"]
-    os.environ.clear()
-    os.environ.update(
-        PATH=":".join(dict.fromkeys([os.path.dirname(plan["python"]), "/usr/local/bin", "/usr/bin", "/bin"])),
-        HOME="/tmp" if inside else "/",  # noqa: S108
-        LANG="C.UTF-8",
-        USER="job",
-        PYTHONDONTWRITEBYTECODE="1",
-        PYTHONHASHSEED="0",
-        OPENBLAS_NUM_THREADS="1",
-        OMP_NUM_THREADS="1",
-    )
-    if plan["packages"] and inside:
-        os.environ["PYTHONPATH"] = root.PACKAGES
-    sys.dont_write_bytecode = True
-
-
 def _sweep_folders(temp: str) -> None:
     """Remove what a keeper that was killed itself has left behind."""
     for name in os.listdir(temp):
@@ -316,16 +214,6 @@ def _start_time(pid: int) -> str:
             return file.read().rpartition(b")")[2].split()[19].decode()
     except OSError:
         return ""
-
-
-def _name(text: bytes) -> int:
-    import ctypes
-
-    _NAMES.append(ctypes.create_string_buffer(text))
-    return ctypes.addressof(_NAMES[-1])
-
-
-_NAMES: list[Any] = []
 
 
 def main(arguments: Iterable[str]) -> None:

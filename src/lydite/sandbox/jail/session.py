@@ -18,7 +18,8 @@ import time
 from typing import Any, NoReturn
 
 from . import helper, job, tree, wire
-from .world import LandlockOnly, Namespaces
+from .confined import LandlockOnly
+from .world import Namespaces
 from .zygote import Watch
 
 EXEC, READ, WRITE, REMOVE, LIST, FREEZE, PACK, UNPACK = range(1, 9)

@@ -18,7 +18,8 @@ from typing import Any, NoReturn
 
 from . import helper, job, sampler, wire
 from .batch import Inside, run_batch
-from .world import LandlockOnly, Namespaces
+from .confined import LandlockOnly
+from .world import Namespaces
 
 SAMPLE_MS = 30  # a look at the memory of a job this often, where no control group counts it
 TICK_MS = 100  # a look at its processor time this often

@@ -1,0 +1,189 @@
+"""Where a job runs in places that allow no namespaces, such as ordinary containers."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import shutil
+import signal
+from typing import Any
+
+from . import kernel, landlock, seccomp
+from .world import DEVICE_PATHS, drop_capabilities
+
+
+class LandlockOnly:
+    """For places that allow no namespaces (ordinary containers). Landlock is mandatory here.
+
+    Covered: files (only the interpreter, system libraries and the job's folders can be opened), no sockets, no signal
+        or
+    limit reaches a process outside, one process group that is killed as a whole, memory and disk by sampling.
+    Not covered: the host name and the existence of files and processes can be seen (stat), no hard limit on disk and
+    inodes between two samples, an ordinary user's own processes count against the limit on processes.
+    """
+
+    group_only = True
+
+    def __init__(self, plan: dict[str, Any], uid: int | None) -> None:
+        self.plan, self.uid = plan, uid
+        self.base: str = plan["folder"]
+        self.workspace, self.tmp, self.shm = (f"{self.base}/{name}" for name in ("workspace", "tmp", "shm"))
+        self.writable = (self.workspace, self.tmp, self.shm)
+        self.ruleset = -1
+        self.init = 0
+        self.proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._scope = -1
+        self._others = 0
+
+    def enter(self) -> None:
+        """Called as an ordinary child; as root it has become a spare uid before."""
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)  # orphans of a job come to us
+        for folder in self.writable:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        self.ruleset = landlock.ruleset(
+            read=_without(self.plan["read_only"], self.plan["masked"]) + [path for path, _ in self.plan["packages"]],
+            write=self.writable,
+            device_files=DEVICE_PATHS,
+        )
+        self._policy = seccomp.Policy(
+            sockets="none",
+            memfd=False,
+            namespaces=False,
+            same_group=True,
+            own_process_only=True,
+            signals=landlock.abi() >= 6,
+            attributes=self.uid is not None,
+        )
+        # What all jobs share goes on here once; a job adds what concerns its own process number.
+        self._base = dataclasses.replace(
+            self._policy, memfd=True, same_group=False, own_process_only=False, signals=True, attributes=True
+        )
+        seccomp.install(seccomp.program(self._base))
+        if landlock.abi() >= 6:
+            self._scope = landlock.scope_only()
+        self._others = _tasks_of(os.getuid())
+
+    def begin(self) -> None:
+        """Nothing to make: a job is a process group."""
+
+    def renew_proc(self) -> None:
+        """There is no proc inside."""
+
+    def confine(self) -> None:
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)  # the keeper ends what is left if it comes to that
+        os.setsid()
+        landlock.restrict(self.ruleset)
+        os.chdir(self.workspace)
+
+    def _filter(self) -> bytes:
+        return seccomp.program(self._policy, self_pid=os.getpid(), below=self._base)
+
+    def strip(self) -> None:
+        drop_capabilities()
+        seccomp.install(self._filter())
+
+    def strip_batch(self) -> None:
+        """The process that forks the runs of a batch must still give each a process group of its own."""
+        drop_capabilities()
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+
+    def confine_run(self) -> None:
+        os.setsid()
+        if self._scope >= 0:
+            landlock.restrict(self._scope)  # no signal to the process that forked it
+        seccomp.install(self._filter())
+
+    @property
+    def extra_processes(self) -> int:
+        """The kernel counts everything that this user runs."""
+        return self._others
+
+    def kill(self, job: int) -> None:
+        with contextlib.suppress(OSError):
+            os.killpg(job, signal.SIGKILL)
+
+    def end(self, job: int) -> None:
+        """Reap what came to us. setsid and setpgid are denied, so the group was everything, and no fork slips through a
+        killpg; another one now could hit a stranger, for the number is free again."""
+        del job
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.waitpid(-1, 0)
+
+    def members(self, job: int) -> list[int]:
+        found = []
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                with contextlib.suppress(OSError):
+                    if os.getpgid(int(name)) == job:
+                        found.append(int(name))
+        return found
+
+    def used(self) -> int:
+        """Bytes on disk are no memory."""
+        return 0
+
+    def size(self) -> tuple[int, int]:
+        """Bytes and files in the writable folders."""
+        size = count = 0
+        for folder in self.writable:
+            for parent, folders, files in os.walk(folder):
+                count += len(folders) + len(files)
+                for name in files:
+                    with contextlib.suppress(OSError):
+                        size += os.lstat(os.path.join(parent, name)).st_blocks * 512
+        return size, count
+
+    def full(self) -> bool:
+        size, count = self.size()
+        return bool(size > self.plan["disk"] or count > self.plan["inodes"])
+
+    def clean(self) -> None:
+        for folder in self.writable:
+            os.chmod(folder, 0o700)
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        shutil.rmtree(entry.path, onerror=_open_up)
+                    else:
+                        os.unlink(entry.path)
+
+
+def _without(paths: list[str], masked: list[str]) -> list[str]:
+    """The same folders but for what is masked: Landlock can only allow, so the siblings are allowed one by one."""
+    allowed = []
+    for path in map(os.path.realpath, paths):
+        if path in masked:
+            continue
+        if any(hidden.startswith(f"{path}/") for hidden in masked):
+            with contextlib.suppress(OSError):
+                allowed += _without([f"{path}/{name}" for name in os.listdir(path)], masked)
+        else:
+            allowed.append(path)
+    return allowed
+
+
+def _open_up(function: Any, path: str, error: Any) -> None:
+    """A folder that the job made unreadable: it is ours, so make it readable and go on."""
+    del error
+    with contextlib.suppress(OSError):
+        os.chmod(os.path.dirname(path), 0o700)
+        os.chmod(path, 0o700)
+        if os.path.isdir(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            function(path)
+
+
+def _tasks_of(uid: int) -> int:
+    """Processes and threads that this user runs now."""
+    count = 0
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                if os.stat(f"/proc/{name}").st_uid == uid:
+                    count += len(os.listdir(f"/proc/{name}/task"))
+    return count
