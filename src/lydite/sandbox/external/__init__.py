@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from lydite.errors import InputError, UnavailableError
 from lydite.sandbox.interpreter import Environment
 from lydite.sandbox.result import Backend, Job, Limits, Status
@@ -13,7 +15,7 @@ TRIAL = Limits(timeout=30.0)
 def external(
     kind: str,
     image: str | None,
-    environment: Environment,
+    environment: Environment | None,
     *,
     workers: int,
     network: str = "none",
@@ -24,6 +26,7 @@ def external(
     Args:
         kind: ``bwrap``, ``nsjail``, ``runsc``, ``runc``, ``crun``, ``podman``, ``docker`` or ``unsafe``.
         image: of a container engine, present on this machine; nothing is fetched.
+        environment: None only for ``unsafe``, which then runs the interpreter below this one.
         limits: unused; each job brings its own.
 
     Raises:
@@ -39,6 +42,8 @@ def external(
         )
     if kind == "unsafe":
         return Unsafe(environment, workers, network)
+    if sys.platform != "linux" or environment is None:
+        raise UnavailableError(f"{kind} needs Linux; elsewhere run Lydite in a Linux container, or use unsafe")
     backend = _tool(kind, image, environment, workers, network)
     try:
         result = backend.run(Job(code="print(6 * 7)", limits=TRIAL))[0]
