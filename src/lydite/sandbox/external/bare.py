@@ -24,7 +24,7 @@ from lydite.sandbox.result import MIB, ExecResult, Limits, Status
 POSIX = os.name == "posix"
 PROC = os.path.isdir("/proc/self/task")
 TICK_S = 0.01
-GRACE_S = 5.0  # for what was killed to be gone
+GRACE_S = 1.0  # for what was killed to be gone; an init that reaps late keeps it on the list
 NAME = "unsafe"
 # Runs before the program, in its process: waits until somebody else knows of it (who kills it if we die), then limits,
 # and signals that the interpreter ignores and exec would hand on.
