@@ -11,8 +11,8 @@ import pytest
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ("sys.platform = 'darwin'", "need Linux; this is darwin"),
-        ("sys.platform = 'win32'", "need Linux; this is win32"),
+        ("sys.platform = 'darwin'", "needs Linux; this is darwin"),
+        ("sys.platform = 'win32'", "needs Linux; this is win32"),
         ("import platform; platform.machine = lambda: 'riscv64'", "no system call table for riscv64"),
     ],
 )

@@ -55,6 +55,16 @@ def test_no_byte_of_an_earlier_job_is_in_memory(box: Sandbox) -> None:
     assert box.run(SCAN).stdout == b"0\n"
 
 
+def test_no_run_of_a_batch_has_the_input_of_another_in_memory(box: Sandbox) -> None:
+    inputs = [f"the-answer-is-never-seen {number}" for number in range(3)]
+    before = "import sys\n" + SCAN  # scans before it has read its own
+    assert [run.stdout for run in box.run_batch(before, inputs)] == [b"0\n"] * 3
+    after = "import sys\nmine = sys.stdin.read()\n" + SCAN + "print(mine.split()[1])"
+    results = [run.stdout.split() for run in box.run_batch(after, inputs)]
+    assert [int(found) > 0 for found, _ in results] == [True] * 3
+    assert [number for _, number in results] == [b"0", b"1", b"2"]
+
+
 def test_a_job_shares_no_writable_memory(box: Sandbox) -> None:
     code = (
         "print([line for line in open('/proc/self/maps') if 'w' in line.split()[1] and line.split()[1].endswith('s')])"

@@ -87,7 +87,7 @@ def make(
         return native(kind)
     from lydite.sandbox.external import external
 
-    env = environment(preload, packages, python)
+    env = environment(preload, packages, python) if sys.platform == "linux" or kind != UNSAFE else None
     try:
         return external(kind, image or None, env, workers=workers, network=network, limits=limits)
     except OSError as error:
@@ -104,8 +104,8 @@ def _supported() -> None:
         raise UnavailableError(str(error)) from None
     if sys.platform != "linux":
         raise UnavailableError(
-            f"the sandbox's own back ends need Linux; this is {sys.platform}. Here docker:IMAGE or podman:IMAGE "
-            "work where these are installed; maths and other checkers that run no code work everywhere"
+            f"the sandbox needs Linux; this is {sys.platform}. Run Lydite in a Linux container or virtual machine; maths "
+            "and other checkers that run no code work everywhere"
         )
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from . import job, kernel, program, wire
 
 
-def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, watch: Any) -> None:
+def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, inputs: int, watch: Any) -> None:
     """Run every input; append one :data:`.wire.RUN` with its output per input to ``pipes.out``."""
     head = request.head
     os.environ.update(request.env)
@@ -28,7 +28,7 @@ def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, watch: 
     out, err = wire.output_file("stdout"), wire.output_file("stderr")
     offset = 0
     for size in request.sizes:
-        stdin = job.stdin_file(request.stdin[offset : offset + size])
+        stdin = _part(inputs, offset, size)
         offset += size
         start = time.monotonic()
         pid = job.fork()
@@ -60,6 +60,15 @@ def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, watch: 
             while sent < length and (part := os.sendfile(pipes.out, fd, sent, length - sent)):
                 sent += part
             os.ftruncate(fd, 0)
+
+
+def _part(inputs: int, offset: int, size: int) -> int:
+    """One input as a file of its own, copied by the kernel: every run has a copy of our memory, so it is not there."""
+    fd = os.memfd_create("stdin", 0)
+    while size and (sent := os.sendfile(fd, inputs, offset, size)):
+        offset, size = offset + sent, size - sent
+    os.lseek(fd, 0, 0)
+    return fd
 
 
 def compiled(source: str) -> CodeType | None:

@@ -69,7 +69,7 @@ struct counters { int64_t kills, forks, hits; };
 struct state {                                                                /* helper.py: State */
     int32_t requests, note_r, note_w, lifeline, own_ns, ruleset, landlock_flags, oom;
     int32_t kills_fd, hits_fd, forks_fd, cpu_fd, limit_fd, swap_fd;
-    int32_t tick_ms, sampled, extra_processes, init, job, out, err, fd_count, fds[8];
+    int32_t tick_ms, sampled, extra_processes, init, job, out, err, fd_count, inputs, fds[8];
     int64_t usual_memory, overhead, swap_slack;
     void *stack, *filter, *buffer;
     int64_t filter_bytes, capacity, length, body, skip; /* the rest of a request starts at body, or at skip of a mapped file */
@@ -266,6 +266,7 @@ int lydite_receive(struct state *s) {
         for (int fd = 0; fd < 3; fd++)
             if (dup2(s->fds[first + fd], fd) < 0) fail(s, "dup2");
     }
+    s->inputs = h->kind == BATCH ? s->fds[first] : -1;
     return h->has_files ? FILES : lydite_strip(s);
 }
 
@@ -427,14 +428,23 @@ int lydite_serve(struct state *s) {
 }
 
 /* The runs of a batch. Returns RUN in the process of a run, and DONE when every input had its run.
- * inputs: one after another, sizes apart; s->out: the file of results. */
-int lydite_batch(struct state *s, const char *inputs, const int64_t *sizes, int64_t runs) {
+ * inputs: a file with one after another, sizes apart, so that no run finds another's in its memory; s->out: the file of
+ * results. */
+int lydite_batch(struct state *s, int inputs, const int64_t *sizes, int64_t runs) {
     const struct head *h = &s->head;
     fcntl(s->out, F_SETFL, 0); /* sendfile refuses a file that only appends */
     int out = output_file("stdout"), err = output_file("stderr");
     if (out < 0 || err < 0) return FAILED;
-    for (int64_t i = 0; i < runs; inputs += sizes[i++]) {
-        int in = stdin_file(inputs, sizes[i]);
+    off_t next = 0;
+    for (int64_t i = 0; i < runs; i++) {
+        int in = memfd_create("stdin", 0);
+        int64_t left = sizes[i];
+        while (in >= 0 && left) {
+            ssize_t part = sendfile(in, inputs, &next, (size_t)left);
+            if (part <= 0) return FAILED;
+            left -= part;
+        }
+        lseek(in, 0, SEEK_SET);
         int pid = in < 0 ? -1 : fork();
         if (pid < 0) return FAILED;
         if (pid == 0) {

@@ -57,6 +57,7 @@ _INTS = [
     "out",
     "err",
     "fd_count",
+    "inputs",
 ]
 
 
@@ -151,7 +152,7 @@ def _run_batch(library: ctypes.PyDLL, state: State, request: wire.Request) -> No
     os.environ.update(request.env)
     code = batch.compiled(request.program)
     sizes = (ctypes.c_int64 * len(request.sizes))(*request.sizes)
-    found = library.lydite_batch(ctypes.byref(state), ctypes.c_char_p(request.stdin), sizes, ctypes.c_int64(len(sizes)))
+    found = library.lydite_batch(ctypes.byref(state), state.inputs, sizes, ctypes.c_int64(len(sizes)))
     if found != RUN:
         os._exit(0 if found == DONE else 1)
     _signal.signal(_signal.SIGINT, _signal.default_int_handler)

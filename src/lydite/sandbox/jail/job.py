@@ -99,7 +99,7 @@ def main(world: World, pipes: Pipes, group: Any, batch: Any) -> NoReturn:
     wall = 1.1 * head.timeout * head.runs if head.runs > 1 else head.timeout
     os.write(pipes.note, wire.NOTE.pack(wall, head.cpu * head.runs, head.memory, time.monotonic_ns()))
     if head.kind == wire.BATCH:
-        batch(world, pipes, request)
+        batch(world, pipes, request, fds[0])
         os._exit(0)
     kernel.close_from(3)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)

@@ -78,7 +78,7 @@ class Head(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A job as its process reads it. ``sizes``: how ``stdin`` is divided among the runs of a batch."""
+    """A job as its process reads it. ``sizes``: of the inputs of a batch, which come in a file of their own."""
 
     head: Head
     stdin: bytes

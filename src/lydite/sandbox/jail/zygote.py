@@ -111,8 +111,8 @@ def serve(world: job.World, requests: socket.socket, group: Any, lifeline: int) 
     note_r, note_w = os.pipe()
     usual = int(world.plan["memory"])
 
-    def batch(inner: job.World, pipes: job.Pipes, request: wire.Request) -> None:
-        run_batch(inner, pipes, request, Watch(Inside(inner), group, -1, None, sampled=False))
+    def batch(inner: job.World, pipes: job.Pipes, request: wire.Request, inputs: int) -> None:
+        run_batch(inner, pipes, request, inputs, Watch(Inside(inner), group, -1, None, sampled=False))
 
     while True:
         world.begin()
