@@ -104,8 +104,8 @@ def _supported() -> None:
         raise UnavailableError(str(error)) from None
     if sys.platform != "linux":
         raise UnavailableError(
-            f"the sandbox needs Linux; this is {sys.platform}. Run Lydite in a Linux container or virtual machine; maths "
-            "and other checkers that run no code work everywhere"
+            f"the sandbox needs Linux; this is {sys.platform}. Run Lydite in a Linux container or virtual machine; "
+            "maths and other checkers that run no code work everywhere"
         )
 
 
