@@ -17,6 +17,8 @@ import faulthandler
 import json
 import os
 import re
+import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -83,15 +85,24 @@ DOUBLE = "print(int(input()) * 2)"
 class Battery:
     """One back end under attack."""
 
-    def __init__(self, backend: str, victim: Any) -> None:
+    def __init__(self, backend: str, victim: Any, batch: bool = False) -> None:
         from attack_victim import settled
 
         from lydite.sandbox import Sandbox
 
         self.backend, self.victim, self._settled, self._sandbox = backend, victim, settled, Sandbox
+        self.batch = batch
+        self.folders_left: list[str] = []
 
     def open(self, workers: int) -> None:
-        """Start a sandbox with one worker more for the neighbour, and learn how honest jobs look in it."""
+        """Start a sandbox with one worker more for the neighbour, and learn how honest jobs look in it.
+
+        It gets a folder of its own for what is temporary, which must be empty in the end.
+        """
+        tempfile.tempdir = None
+        self.temporary = tempfile.mkdtemp(prefix="attacked-")
+        os.chmod(self.temporary, 0o711)
+        tempfile.tempdir = self.temporary
         self.box = self._sandbox(self.backend, workers=workers + 1, timeout=LIMIT_S)
         looks = [self._honest_look() for _ in range(4)]
         self.usual = {key: value for key, value in looks[0].items() if all(look.get(key) == value for look in looks)}
@@ -110,6 +121,10 @@ class Battery:
         self._stop.set()
         self._thread.join(30)
         self.box.close()
+        self.folders_left += os.listdir(self.temporary)
+        # rm, for it copes with folders of any depth
+        subprocess.run(["/bin/rm", "-rf", self.temporary], check=False)
+        tempfile.tempdir = None
 
     def _neighbour(self) -> None:
         while not self._stop.is_set():
@@ -163,26 +178,35 @@ class Battery:
         ends: dict[str, None] = {}
         for variant in attack.variants * (4 if attack.again else 1):
             start = time.monotonic()
+            source = attack.source(self.victim.fill, variant)
             try:
-                result = self.box.run(attack.source(self.victim.fill, variant), timeout=LIMIT_S)
+                if self.batch:
+                    results = self.box.run_batch(source, [b"", b""], timeout=LIMIT_S)
+                else:
+                    results = [self.box.run(source, timeout=LIMIT_S)]
             except Exception as error:
                 found.append(f"an exception of the harness: {error!r:.300}")
                 continue
-            late = time.monotonic() - start - LIMIT_S
-            said = [line for line in result.stdout.splitlines() if line.startswith(b"PWNED")]
-            if said:
-                found.append(said[0].decode(errors="replace")[:200])
-            if result.status == "invalid":
-                found.append(f"blamed on the sandbox: {result.detail}")
+            late = time.monotonic() - start - LIMIT_S * len(results)
             if late > LATE_S:
                 found.append(f"late by {late:.0f} s")
-            cap = self.box.limits.output_kb * 1024
-            if len(result.stdout) > cap or len(result.stderr) > cap:
-                found.append(f"more output than {cap}: {len(result.stdout)}, {len(result.stderr)}")
-            ends[_ending(result)] = None
+            for result in results:
+                found += self._shown(result)
+                ends[_ending(result)] = None
         if attack.beside:
             self._finish_neighbour()
         return list(dict.fromkeys(found)), "; ".join(list(ends)[:4])
+
+    def _shown(self, result: Any) -> list[str]:
+        """What in a result shows that the attack succeeded."""
+        said = [line for line in result.stdout.splitlines() if line.startswith(b"PWNED")]
+        found = [said[0].decode(errors="replace")[:200]] if said else []
+        if result.status == "invalid":
+            found.append(f"blamed on the sandbox: {result.detail}")
+        cap = self.box.limits.output_kb * 1024
+        if len(result.stdout) > cap or len(result.stderr) > cap:
+            found.append(f"more output than {cap}: {len(result.stdout)}, {len(result.stderr)}")
+        return found
 
     def watch(self, work: Callable[[], Any]) -> tuple[Any, list[str]]:
         """Do something; afterwards: its result, and all that went wrong outside."""
@@ -244,17 +268,18 @@ class Battery:
         }
 
 
-def battery(backend: str, chosen: list[Attack]) -> Iterator[dict[str, Any]]:
-    """Run these attacks against a back end; one record each, and a last one about what is left in the end."""
+def battery(backend: str, chosen: list[Attack], batch: bool = False) -> Iterator[dict[str, Any]]:
+    """Run these attacks against a back end (each as a batch of two runs, if asked to); one record each, and a last one
+    about what is left in the end."""
     from attack_victim import Victim
 
-    quick = [attack for attack in chosen if not attack.lasting]
-    lasting = [attack for attack in chosen if attack.lasting]
+    alone = [attack for attack in chosen if attack.alone or not attack.lasting]
+    lasting = [attack for attack in chosen if attack.lasting and not attack.alone]
     with Victim() as victim:
-        run = Battery(backend, victim)
+        run = Battery(backend, victim, batch)
         files = len(os.listdir("/proc/self/fd"))
         for workers, groups in (
-            (1, [[attack] for attack in quick]),
+            (1, [[attack] for attack in alone]),
             (WIDE, [lasting[at : at + WIDE] for at in range(0, len(lasting), WIDE)]),
         ):
             if not groups:
@@ -278,6 +303,7 @@ def battery(backend: str, chosen: list[Attack]) -> Iterator[dict[str, Any]]:
         left = [name for _, _, name in run._settled(1)][1:]  # the bystander stays
         lost = len(os.listdir("/proc/self/fd")) - files
         found = [f"processes left: {left}"] if left else []
+        found += [f"folders left: {run.folders_left}"] if run.folders_left else []
         found += [f"{lost} files left open"] if lost > 0 else []
         yield run.record(Attack("after the end", "persistence", ""), found, "nothing is left", 0.0)
 
@@ -310,13 +336,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Attack a back end of the sandbox.")
     parser.add_argument("--backend", default="auto")
     parser.add_argument("--only", help="names of attacks, separated by commas")
+    parser.add_argument("--batch", action="store_true", help="run each program as a batch of two inputs")
     parser.add_argument("--folder", type=Path, help="run the programs of this folder instead")
     options, _ = parser.parse_known_args()
     chosen = foreign(options.folder) if options.folder else attacks()
     if options.only is not None:
         wanted = set(options.only.split(","))
         chosen = [attack for attack in chosen if attack.name in wanted]
-    for record in battery(options.backend, chosen):
+    for record in battery(options.backend, chosen, options.batch):
         print(json.dumps(record), flush=True)
 
 

@@ -74,12 +74,15 @@ def _environment(user: str) -> dict[str, str]:
     return env | {"CANARY": "CANARY-ENV-5150", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def launch(backend: str, user: str, only: list[str] | None = None, folder: Path | None = None) -> list[dict[str, Any]]:
+def launch(
+    backend: str, user: str, only: list[str] | None = None, folder: Path | None = None, batch: bool = False
+) -> list[dict[str, Any]]:
     """Run the harness in a process of its own, as this user. All its records; where it did not come to its end, the
     attack that it met its end in counts as one that succeeded."""
     command = [_python(user, backend), str(HARNESS), "--backend", backend]
     command += ["--only", ",".join(only)] if only is not None else []
     command += ["--folder", str(folder)] if folder else []
+    command += ["--batch"] if batch else []
     command += ["victim_grader", "CANARY-ARGV-2600"]
     done = subprocess.run(
         command,

@@ -18,6 +18,7 @@ class Attack(NamedTuple):
     dimension: str
     text: str
     lasting: bool = False
+    alone: bool = False
     again: bool = False
     beside: bool = False
     variants: tuple[str, ...] = ("",)
@@ -52,6 +53,7 @@ def read(path: Path) -> Attack:
         dimension=path.parent.name.replace("_", " "),
         text="".join(lines),
         lasting="\nLasts:" in header,
+        alone="\nLasts: alone" in header,
         again="\nAgain:" in header,
         beside="\nBeside:" in header,
         variants=tuple(said[1].split()) if said else ("",),

@@ -1,7 +1,7 @@
 """Touch 1.2 GB in twelve processes together, each of which stays below the limit of 512 MB.
 
 Shows: PWNED on stdout.
-Lasts: to the time limit, where it is stopped by waiting.
+Lasts: alone, to the time limit, where it is stopped by waiting.
 """
 
 import os
@@ -20,4 +20,5 @@ done = 0
 while done < 11:
     done += len(os.read(reader, 16))
 time.sleep(0.3)
-print("PWNED", done)
+if os.waitpid(-1, os.WNOHANG) == (0, 0):  # all at one time: nobody was killed meanwhile
+    print("PWNED", done)

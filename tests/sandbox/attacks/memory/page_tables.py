@@ -1,7 +1,7 @@
 """Spend memory on page tables alone: one read in every 2 MB of a huge empty mapping, where no page is ever resident.
 
 Shows: PWNED on stdout.
-Lasts: to the time limit, where it is stopped by waiting.
+Lasts: alone, to the time limit, where it is stopped by waiting.
 """
 
 import os
@@ -35,4 +35,5 @@ held = 0
 while held < 1 << 30:
     held += len(os.read(reader, 1)) * (16 << 20)
 time.sleep(0.3)
-pwned(held >> 20, "MB")
+if os.waitpid(-1, os.WNOHANG) == (0, 0):  # all at one time: nobody was killed meanwhile
+    pwned(held >> 20, "MB")

@@ -1,7 +1,7 @@
 """Keep half a gigabyte in the buffers of pipes, made as large as the kernel lets us.
 
 Shows: PWNED on stdout.
-Lasts: to the time limit, where it is stopped by waiting.
+Lasts: alone, to the time limit, where it is stopped by waiting.
 """
 
 import fcntl
@@ -41,4 +41,5 @@ while held < 1 << 29 and time.monotonic() < end:
 print(held >> 20, "MB", flush=True)
 if held >= 1 << 29:
     time.sleep(0.3)
-    pwned()
+    if os.waitpid(-1, os.WNOHANG) == (0, 0):  # all at one time: nobody was killed meanwhile
+        pwned()

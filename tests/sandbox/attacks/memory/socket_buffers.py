@@ -1,7 +1,7 @@
 """Keep 1 GB in the buffers of socket pairs, which belong to no process's resident size.
 
 Shows: PWNED on stdout.
-Lasts: to the time limit, where it is stopped by waiting.
+Lasts: alone, to the time limit, where it is stopped by waiting.
 """
 
 import os
@@ -42,4 +42,5 @@ while held < 1 << 30 and time.monotonic() < end:
 print(held >> 20, "MB", flush=True)
 if held >= 1 << 30:
     time.sleep(0.3)
-    pwned()
+    if os.waitpid(-1, os.WNOHANG) == (0, 0):  # all at one time: nobody was killed meanwhile
+        pwned()
