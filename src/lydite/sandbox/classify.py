@@ -24,7 +24,7 @@ class Ending(NamedTuple):
         stopped: why the zygote stopped it (``wire.WALL`` ...).
         killed: processes that the kernel killed at the job's memory limit; negative: for want of memory on the machine.
         denied: forks that the kernel refused.
-        full: no space or no inode was left at the end of a job that failed.
+        full: what the tree had no more of at the end of a job that failed (``wire.BYTES``, ``wire.FILES``), or 0.
         wall, cpu: seconds.
     """
 
@@ -33,7 +33,7 @@ class Ending(NamedTuple):
     stopped: int
     killed: int
     denied: int
-    full: bool
+    full: int
     wall: float
     cpu: float
     reason: str
@@ -121,9 +121,10 @@ def _status(ending: Ending, err: bytes, over: bool, limits: Limits) -> tuple[Sta
         return Status.DISK, "file_mb", ""
     if code == -signal.SIGSYS:
         return Status.KILLED, None, "a forbidden system call"
-    if ending.full:
-        return Status.DISK, "disk_mb", ""
-    if code > 0 and (words := _words(err)) is not None:
+    words = _words(err) if code > 0 else None
+    if ending.full and (words is None or words[1] != "file_mb"):
+        return Status.DISK, "inodes" if ending.full == wire.FILES else "disk_mb", ""
+    if words is not None:
         return *words, ""
     return Status.ERROR, None, ""
 

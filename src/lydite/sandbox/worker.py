@@ -77,7 +77,8 @@ class Worker:
         while len(results) < len(job.stdins):
             rest = job.stdins[len(results) :]
             try:
-                if job.argv or len(rest) == 1:
+                # With files each input is a job of its own: nobody could tell whether a run has changed them.
+                if job.argv or job.files or len(rest) == 1:
                     results.append(self._one(job, rest[0]))
                 else:
                     results += self._batch(job, rest)
@@ -174,7 +175,7 @@ class Worker:
                 os.close(fd)
         ending = self._ending(reply)
         results = list(_runs(data, limits, self._native.name))
-        if len(results) < len(stdins):
+        if len(results) < len(stdins) and (ending.status or not results):
             # The program ended the process that forks its runs, or memory ran out: the run under way is to blame.
             results.append(classify(ending, b"", b"", limits, self._native.name, unfinished=True))
         return results
@@ -222,7 +223,7 @@ def ending_of(reply: bytes) -> Ending:
     """A zygote's reply, read."""
     started, status, stopped, killed, denied, full, wall, cpu = wire.REPLY.unpack_from(reply)
     reason = reply[wire.REPLY.size :].decode(errors="replace")
-    return Ending(bool(started), status, stopped, killed, denied, bool(full), wall, cpu, reason)
+    return Ending(bool(started), status, stopped, killed, denied, full, wall, cpu, reason)
 
 
 def _runs(data: bytes, limits: Limits, backend: str) -> Iterator[ExecResult]:
@@ -232,7 +233,7 @@ def _runs(data: bytes, limits: Limits, backend: str) -> Iterator[ExecResult]:
         offset += wire.RUN.size
         if offset + out + err > len(data):
             return  # the results file itself was cut short
-        ending = Ending(True, status, stopped, killed, denied, bool(full), wall, cpu, "")
+        ending = Ending(True, status, stopped, killed, denied, full, wall, cpu, "")
         start = offset
         offset += out + err
         yield classify(

@@ -49,7 +49,7 @@ def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, inputs:
         watch.world.end(pid)
         os.close(pidfd)
         killed, denied = watch.counters()
-        full = status != 0 and world.full()
+        full = world.full() if status else 0
         sizes = [min(os.fstat(fd).st_size, head.output_bytes) for fd in (out, err)]
         record = wire.RUN.pack(
             status, stopped, killed, denied, full, clock(), watch.cpu_since(before, usage), sizes[0], sizes[1]
@@ -60,6 +60,8 @@ def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, inputs:
             while sent < length and (part := os.sendfile(pipes.out, fd, sent, length - sent)):
                 sent += part
             os.ftruncate(fd, 0)
+        if not world.untouched():
+            break  # the rest come again, as another batch, and find the folders as this one did
 
 
 def _part(inputs: int, offset: int, size: int) -> int:

@@ -9,7 +9,7 @@ import shutil
 import signal
 from typing import Any
 
-from . import kernel, landlock, seccomp
+from . import kernel, landlock, seccomp, wire
 from .world import DEVICE_PATHS, drop_capabilities
 
 
@@ -137,9 +137,14 @@ class LandlockOnly:
                         size += os.lstat(os.path.join(parent, name)).st_blocks * 512
         return size, count
 
-    def full(self) -> bool:
+    def full(self) -> int:
+        """What the writable folders have too much of: :data:`.wire.BYTES`, :data:`.wire.FILES`, or 0."""
         size, count = self.size()
-        return bool(size > self.plan["disk"] or count > self.plan["inodes"])
+        return wire.FILES if count > self.plan["inodes"] else wire.BYTES if size > self.plan["disk"] else 0
+
+    def untouched(self) -> bool:
+        """Whether the writable folders are empty."""
+        return not any(os.listdir(folder) for folder in self.writable)
 
     def clean(self) -> None:
         for folder in self.writable:

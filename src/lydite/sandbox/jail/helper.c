@@ -305,9 +305,10 @@ static int follow(struct state *s, int pid, int pidfd, int control, double wall,
     }
 }
 
-static int full(struct state *s) {
+static int full(struct state *s) { /* wire.py: BYTES, FILES */
     struct statvfs space;
-    return statvfs(s->tmp, &space) == 0 && (space.f_bavail < 2 || space.f_ffree == 0);
+    if (statvfs(s->tmp, &space)) return 0;
+    return space.f_ffree == 0 ? 2 : space.f_bavail < 2;
 }
 
 static double used_since(struct state *s, double before, const struct rusage *usage) {
@@ -427,7 +428,7 @@ int lydite_serve(struct state *s) {
     }
 }
 
-/* The runs of a batch. Returns RUN in the process of a run, and DONE when every input had its run.
+/* The runs of a batch. Returns RUN in the process of a run, and DONE when every input had its run, or one left files.
  * inputs: a file with one after another, sizes apart, so that no run finds another's in its memory; s->out: the file of
  * results. */
 int lydite_batch(struct state *s, int inputs, const int64_t *sizes, int64_t runs) {
@@ -494,6 +495,7 @@ int lydite_batch(struct state *s, int inputs, const int64_t *sizes, int64_t runs
             while (at < lengths[k] && sendfile(s->out, files[k], &at, (size_t)(lengths[k] - at)) > 0) {}
             if (lengths[k] && ftruncate(files[k], 0)) return FAILED;
         }
+        if (!untouched(s)) break; /* the rest come again, as another batch, and find the folders as this one did */
     }
     return DONE;
 }

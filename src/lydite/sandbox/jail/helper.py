@@ -135,28 +135,30 @@ def _become(library: ctypes.PyDLL, state: State, keep: Any, code: int) -> NoRetu
         else:  # it came in a memory file, which the helper has mapped
             body = ctypes.string_at(state.buffer + state.skip, state.length - state.skip)
         kind = keep[0][1]
-        if kind == wire.BATCH:
-            _run_batch(library, state, wire.decode(wire.Head(*wire.HEAD.unpack_from(keep[0], 1)), body))
         # From the supervisor, which made it; nothing that a model wrote is ever parsed by this.
-        files, env, source, _ = marshal.loads(body)  # noqa: S302
+        files, env, source, sizes = marshal.loads(body)  # noqa: S302
         if code == FILES:
             job.write_files(files)
     except BaseException as error:
         job.fail(state.note_w, error)
     if code == FILES:
         library.lydite_strip(ctypes.byref(state))
+    if kind == wire.BATCH:
+        _run_batch(library, state, env, source, sizes)
     program.start(kind, env, source)
 
 
-def _run_batch(library: ctypes.PyDLL, state: State, request: wire.Request) -> NoReturn:
-    os.environ.update(request.env)
-    code = batch.compiled(request.program)
-    sizes = (ctypes.c_int64 * len(request.sizes))(*request.sizes)
-    found = library.lydite_batch(ctypes.byref(state), state.inputs, sizes, ctypes.c_int64(len(sizes)))
+def _run_batch(
+    library: ctypes.PyDLL, state: State, env: dict[str, str], source: str, sizes: tuple[int, ...]
+) -> NoReturn:
+    os.environ.update(env)
+    code = batch.compiled(source)
+    array = (ctypes.c_int64 * len(sizes))(*sizes)
+    found = library.lydite_batch(ctypes.byref(state), state.inputs, array, ctypes.c_int64(len(array)))
     if found != RUN:
         os._exit(0 if found == DONE else 1)
     _signal.signal(_signal.SIGINT, _signal.default_int_handler)
-    program.run(request.program, code)
+    program.run(source, code)
 
 
 def prepare(

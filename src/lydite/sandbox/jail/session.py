@@ -95,7 +95,7 @@ class Session:
             ours.close()
             os.close(pidfd)
         killed, denied = self.watch.counters()
-        full = status != 0 and self.world.full()
+        full = self.world.full() if status else 0
         cpu_used = self.watch.cpu_since(before, usage) if started else 0.0
         reply = wire.REPLY.pack(started, status, stopped, killed, denied, full, seconds, cpu_used)
         return reply if started else reply + note

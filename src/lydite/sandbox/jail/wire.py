@@ -32,6 +32,8 @@ NOTE = struct.Struct("<ddqq")
 # kernel for memory, forks denied, tree full, seconds of wall clock, seconds of processor time.
 REPLY = struct.Struct("<BiBiiBdd")
 
+BYTES, FILES = 1, 2  # what a tree that is full has no more of
+
 # One run of a batch, in the file of results: wait status, why stopped, memory kills, forks denied, tree full, seconds
 # of wall clock, of processor time, bytes of output and of error output that follow.
 RUN = struct.Struct("<iBiiBddqq")

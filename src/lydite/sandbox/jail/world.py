@@ -15,7 +15,7 @@ import os
 import signal
 from typing import Any
 
-from . import kernel, landlock, root, seccomp
+from . import kernel, landlock, root, seccomp, wire
 
 _CAPS_HEADER = ctypes.create_string_buffer((0x20080522).to_bytes(4, "little") + bytes(4))
 _CAPS_NONE = ctypes.create_string_buffer(24)
@@ -178,14 +178,18 @@ class Namespaces:
         space = os.statvfs(self.tmp)
         return (space.f_blocks - space.f_bfree) * space.f_frsize
 
-    def full(self) -> bool:
-        """Whether the writable folders are at their limit."""
+    def full(self) -> int:
+        """What the writable folders have no more of: :data:`.wire.BYTES`, :data:`.wire.FILES`, or 0."""
         space = os.statvfs(self.tmp)
-        return space.f_bavail < 2 or space.f_ffree == 0
+        return wire.FILES if space.f_ffree == 0 else wire.BYTES if space.f_bavail < 2 else 0
+
+    def untouched(self) -> bool:
+        """Whether the writable folders are as they were made."""
+        return root.fingerprint() == self._clean
 
     def clean(self) -> None:
         """Nothing that a job left is there for the next one."""
-        if root.fingerprint() != self._clean:
+        if not self.untouched():
             root.umount_writable()
             root.mount_writable(self.plan["disk"], self.plan["inodes"])
             self._clean = root.fingerprint()

@@ -135,7 +135,7 @@ def serve(world: job.World, requests: socket.socket, group: Any, lifeline: int) 
         world.end(pid)
         seconds = clock()
         killed, denied = watch.counters()
-        full = status != 0 and world.full()
+        full = world.full() if status else 0
         reply = wire.REPLY.pack(
             started, status, stopped, killed, denied, full, seconds, watch.cpu_since(before, usage) if started else 0.0
         )
