@@ -130,12 +130,20 @@ def victims():
     return found
 
 
+def own():
+    """Our own numbers: the one that we are told, and the one under which /proc shows us."""
+    numbers = {0, os.getpid()}
+    with suppress(OSError, ValueError):
+        numbers.add(int(os.readlink("/proc/self")))
+    return numbers
+
+
 def nearby():
     """Numbers of processes to try: the grader's, else (where /proc shows nothing) all that are near our own number."""
     found = {pid for pid, _ in victims()} | {os.getppid()}
     if len(found) == 1:
         found |= set(range(max(2, os.getpid() - 1500), os.getpid() + 20))
-    return sorted(found - {0, 1, os.getpid()})
+    return sorted(found - own() - {1})
 
 
 def host_root():

@@ -6,7 +6,7 @@ Shows: PWNED on stdout.
 import os
 from contextlib import suppress
 
-from kit import nearby, pwned, syscall
+from kit import nearby, own, pwned, syscall
 
 for number in sorted({*nearby(), os.getppid(), 1} - {0}):
     handle = syscall("pidfd_open", number, 0)
@@ -16,7 +16,7 @@ for number in sorted({*nearby(), os.getppid(), 1} - {0}):
                 pwned("pidfd_getfd", number, descriptor)
                 break
         os.close(handle)
-    if number == os.getpid():
+    if number in own():
         continue
     with suppress(OSError):
         for name in os.listdir(f"/proc/{number}/fd"):

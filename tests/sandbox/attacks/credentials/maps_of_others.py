@@ -6,9 +6,9 @@ Shows: PWNED on stdout.
 import os
 from contextlib import suppress
 
-from kit import pwned, victims
+from kit import own, pwned, victims
 
-for number in sorted({*(number for number, _ in victims()), os.getppid(), 1} - {0, os.getpid()}):
+for number in sorted({*(number for number, _ in victims()), os.getppid(), 1} - own()):
     for name in ("maps", "smaps", "auxv", "stack", "syscall", "pagemap"):
         with suppress(OSError), open(f"/proc/{number}/{name}", "rb") as file:
             if file.read(64):

