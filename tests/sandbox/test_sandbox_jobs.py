@@ -20,13 +20,13 @@ def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """One worker, so that every job has the same zygote."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(compiled.SWITCH, "off" if request.param == "python" else "")
-        compiled.helper.cache_clear()
+        compiled.forget()
         try:
             with Sandbox("namespaces", workers=1, timeout=20.0) as sandbox:
                 yield sandbox
         except UnavailableError as error:
             pytest.skip(str(error))
-    compiled.helper.cache_clear()
+    compiled.forget()
 
 
 SCAN = """

@@ -27,10 +27,10 @@ def backend(request: pytest.FixtureRequest) -> Iterator[str]:
     name, _, loops = request.param.rpartition("-")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(compiled.SWITCH, "off" if loops == "python" else "")
-        compiled.helper.cache_clear()
+        compiled.forget()
         if name == "landlock" and os.getuid() == 0 and reachable(environment(), 65534, 65534):
             patch.setenv(interpreter.SWITCH, "/usr/bin/python3")  # ours lies where no spare user comes
         if loops == "helper" and compiled.helper() is None:
             pytest.skip("no C compiler here")
         yield name
-    compiled.helper.cache_clear()
+    compiled.forget()

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from lydite.errors import InputError, LyditeError, UnavailableError
-from lydite.sandbox.interpreter import environment, reachable
+from lydite.sandbox.interpreter import SWITCH, environment, reachable
 from lydite.sandbox.result import Backend, Limits
 
 NATIVE = ("namespaces", "namespaces-nocgroup", "landlock")
@@ -61,7 +61,9 @@ def make(
             if (abi := landlock.abi()) < 3:
                 raise UnavailableError(f"Landlock 3 (Linux 6.2) is needed, this kernel has {abi or 'none'}")
             if os.getuid() == 0 and (reason := reachable(env, 65534, 65534)):
-                raise UnavailableError(f"jobs run as a spare user here, and {reason}")
+                raise UnavailableError(
+                    f"jobs run as a spare user here, and {reason}: give python='/usr/bin/python3', or set {SWITCH}"
+                )
         backend = Native(wanted, env, workers=workers, network=network, limits=limits)
         try:
             backend.start()

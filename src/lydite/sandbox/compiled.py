@@ -22,30 +22,48 @@ SWITCH = "LYDITE_SANDBOX_HELPER"
 """Environment variable: ``off`` leaves everything to Python."""
 
 
-@functools.cache
 def helper() -> str | None:
-    """The path of the compiled helper; None where it is switched off or cannot be compiled."""
+    """The path of the compiled helper; None where it is switched off or cannot be compiled (:func:`why_not`)."""
+    return _helper()[0]
+
+
+def why_not() -> str:
+    """Why there is no helper; empty where there is one."""
+    return _helper()[1]
+
+
+def forget() -> None:
+    """Look again when it is asked for next: the environment has changed."""
+    _helper.cache_clear()
+
+
+@functools.cache
+def _helper() -> tuple[str | None, str]:
     if os.environ.get(SWITCH, "").lower() in ("off", "0", "no"):
-        return None
-    try:
-        source = SOURCE.read_bytes()
-        key = hashlib.sha256(b"\0".join((source, repr(FLAGS).encode(), platform.machine().encode()))).hexdigest()[:24]
-        folder = _folder()
-        path = folder / f"jail-{key}.so"
-        if not path.exists():
-            _compile(path)
-        return str(path) if _ours(path) else None
-    except (OSError, subprocess.SubprocessError):
-        return None
+        return None, f"{SWITCH} switches it off"
+    reasons = []
+    for folder in _folders():
+        try:
+            source = SOURCE.read_bytes()
+            key = hashlib.sha256(b"\0".join((source, repr(FLAGS).encode(), platform.machine().encode()))).hexdigest()
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not _ours(folder):
+                raise PermissionError(f"{folder} is not ours alone")
+            path = folder / f"jail-{key[:24]}.so"
+            if not path.exists():
+                _compile(path)
+            if not _ours(path):
+                raise PermissionError(f"{path} is not ours alone")
+            return str(path), ""
+        except (OSError, subprocess.SubprocessError) as error:
+            reasons.append(str(error))
+    return None, "; ".join(dict.fromkeys(reasons))
 
 
-def _folder() -> Path:
+def _folders() -> list[Path]:
+    """Where it may be kept: the user's cache, else a folder of the user's own among the temporary ones."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = Path(base) / "lydite"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not _ours(folder):
-        raise PermissionError(f"{folder} can be written by others")
-    return folder
+    return [Path(base) / "lydite", Path(tempfile.gettempdir()) / f"lydite-cache-{os.getuid()}"]
 
 
 def _ours(path: Path) -> bool:

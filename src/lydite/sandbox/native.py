@@ -7,7 +7,7 @@ import queue
 import socket
 import threading
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lydite.errors import InputError, UnavailableError
 from lydite.sandbox.compiled import helper
@@ -15,6 +15,9 @@ from lydite.sandbox.interpreter import Environment
 from lydite.sandbox.keeper import Keeper
 from lydite.sandbox.result import MIB, ExecResult, Job, Limits, Tree
 from lydite.sandbox.worker import Worker
+
+if TYPE_CHECKING:
+    from lydite.sandbox.session import NativeSession
 
 RECYCLE = 10_000  # jobs of one zygote
 
@@ -34,6 +37,7 @@ class Native:
         self._keeper: Keeper | None = None
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self._workers: list[Worker] = []
+        self._sessions: weakref.WeakSet[NativeSession] = weakref.WeakSet()
         self._fill()
         _LIVE.add(self)
 
@@ -108,7 +112,9 @@ class Native:
     def session(self, files: dict[str, bytes], limits: Limits) -> Tree:
         from lydite.sandbox.session import NativeSession
 
-        return NativeSession(self, files, limits)
+        session = NativeSession(self, files, limits)
+        self._sessions.add(session)
+        return session
 
     @property
     def recycle_after(self) -> int:
@@ -127,6 +133,8 @@ class Native:
             keeper.close()
         for worker in self._workers:
             worker.drop()
+        for session in list(self._sessions):
+            session.close()
 
     def after_fork(self) -> None:
         """In a child of this process: what was started belongs to the parent; start afresh when asked."""

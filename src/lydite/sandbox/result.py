@@ -23,8 +23,13 @@ class Status(StrEnum):
     PROCESSES = "processes"
     DISK = "disk"  # bytes, inodes or the size of one file
     OUTPUT = "output"
-    KILLED = "killed"  # stopped on request (freeze, close), or by the kernel for a forbidden call
+    KILLED = (
+        "killed"  # by the caller (close, cancel; then exit_code may be None), or by the kernel for a forbidden call
+    )
     INVALID = "invalid"  # our fault: told by the supervisor, out of band; no program can bring it about
+
+
+_KIND = {1: "a whole number", 2: "a number of seconds"}
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +60,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
             value = getattr(self, name)
-            if value is not None and not 0 < value < float("inf"):
+            if value is None and name == "cpu":
+                continue
+            kinds = (int, float) if name in ("timeout", "cpu") else (int,)
+            if isinstance(value, bool) or not isinstance(value, kinds):
+                raise InputError(f"{value!r:.40} is no limit", field=name, remedy=f"give {_KIND[len(kinds)]}")
+            if not 0 < value < float("inf"):
                 raise InputError(f"{value} is no limit", field=name, remedy="give a number above 0")
 
 
@@ -84,6 +94,17 @@ class ExecResult(msgspec.Struct, frozen=True, kw_only=True):
     backend: str = ""
     limit: str | None = None
     detail: str = ""
+
+    def __repr__(self) -> str:
+        """All of it, but for the middle of long output."""
+        fields = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        return f"ExecResult({', '.join(f'{name}={_short(value)}' for name, value in fields)})"
+
+
+def _short(value: object) -> str:
+    if isinstance(value, bytes) and len(value) > 1000:
+        return f"{value[:400]!r}...{len(value) - 800} bytes...{value[-400:]!r}"
+    return repr(value)
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Literal, Self
 
-import msgspec
-
 from lydite.errors import InputError
+from lydite.sandbox.arguments import checked_files, content, environ, override, words
 from lydite.sandbox.choose import make
-from lydite.sandbox.jail.packing import check_path
-from lydite.sandbox.result import Backend, ExecResult, Job, Limits, Status
+from lydite.sandbox.result import Backend, ExecResult, Job, Limits
 from lydite.sandbox.snapshot import Snapshot
-from lydite.sandbox.workspace import Workspace, override
+from lydite.sandbox.workspace import Workspace
 
 ASYNC_THREADS = 64  # threads only wait, so there may be more of them than workers
 
@@ -54,15 +53,11 @@ class Sandbox:
         python: str | None = None,
         **limits: Any,
     ) -> None:
-        unknown = set(limits) - set(Limits.__struct_fields__)
-        if unknown:
-            names = ", ".join(Limits.__struct_fields__)
-            raise InputError("no such limit", field=min(unknown), remedy=f"limits are {names}")
-        if workers is not None and workers < 1:
-            raise InputError(f"{workers} workers run nothing", field="workers", remedy="give at least 1")
+        if workers is not None and (not isinstance(workers, int) or workers < 1):
+            raise InputError(f"{workers} workers run nothing", field="workers", remedy="give a number from 1 on")
         if network not in ("none", "loopback"):
             raise InputError(f"{network!r} is no network", field="network", remedy="give none or loopback")
-        self.limits = Limits(**limits)
+        self.limits = override(Limits(), limits)
         self._arguments = {
             "backend": backend,
             "workers": workers,
@@ -81,6 +76,8 @@ class Sandbox:
             python=python,
             limits=self.limits,
         )
+        # A sandbox that nobody closed ends with its last reference, at the latest with this process.
+        self._end = weakref.finalize(self, self._backend.close)
         self._threads: ThreadPoolExecutor | None = None
         self._lock = threading.Lock()
 
@@ -97,24 +94,25 @@ class Sandbox:
         stdin: bytes | str = b"",
         files: Mapping[str, bytes | str] | None = None,
         env: Mapping[str, str] | None = None,
-        timeout: float | None = None,
-        memory_mb: int | None = None,
         limits: Limits | None = None,
+        **changes: Any,
     ) -> ExecResult:
         """Run Python source (``code``) or a command (``argv``) and wait for its end.
 
         Args:
             stdin: its standard input.
-            files: made below its working directory before it starts; a file that starts with ``#!`` is executable.
+            files: made in its working directory before it starts; one that starts with ``#!`` is executable.
             env: added to a small fixed environment; nothing of ours is in it.
-            timeout: seconds; memory_mb: MiB. ``limits`` replaces all of the sandbox's defaults instead.
+            limits: in place of the sandbox's defaults.
+            changes: single limits by name, such as ``timeout=2.0, memory_mb=256``, on top of these.
 
         Returns: the result, whatever the program did.
 
         Raises:
-            InputError: neither or both of ``code`` and ``argv``; a file path that leads out.
+            InputError: neither or both of ``code`` and ``argv``; a path that leads out; an argument of a wrong kind.
+            UnavailableError: the sandbox is closed.
         """
-        return self._run(code, argv, [stdin], files, env, timeout, memory_mb, limits)[0]
+        return self._backend.run(self._job(code, argv, [stdin], files, env, limits, changes))[0]
 
     def run_batch(
         self,
@@ -123,39 +121,40 @@ class Sandbox:
         *,
         files: Mapping[str, bytes | str] | None = None,
         env: Mapping[str, str] | None = None,
-        timeout: float | None = None,
-        memory_mb: int | None = None,
         limits: Limits | None = None,
+        **changes: Any,
     ) -> list[ExecResult]:
-        """Run one program on many inputs, each in processes of its own, with the limits of one job each. The program
-        is compiled once. Its runs share the working directory.
+        """Run one program on many inputs, one after another, each in processes of its own, with the limits of one job
+        each and fresh folders. The program is compiled once. Arguments and errors as :meth:`run`.
 
         Returns: one result per input, in order.
         """
-        return self._run(code, None, stdins, files, env, timeout, memory_mb, limits) if stdins else []
+        if isinstance(stdins, (str, bytes)):
+            raise InputError("expected a list of inputs, not one", field="stdins", remedy="give [stdin]")
+        return self._backend.run(self._job(code, None, stdins, files, env, limits, changes)) if stdins else []
 
-    def _run(
+    def _job(
         self,
         code: str | None,
         argv: Sequence[str] | None,
         stdins: Sequence[bytes | str],
         files: Mapping[str, bytes | str] | None,
         env: Mapping[str, str] | None,
-        timeout: float | None,
-        memory_mb: int | None,
         limits: Limits | None,
-    ) -> list[ExecResult]:
+        changes: Mapping[str, Any],
+    ) -> Job:
         if (code is None) == (argv is None) or (argv is not None and not argv):
             raise InputError("give code or argv, one of them", field="code", remedy="Python source, or a list of words")
-        job = Job(
+        if code is not None and not isinstance(code, str):
+            raise InputError(f"is a {type(code).__name__}", field="code", remedy="give Python source as text")
+        return Job(
             code=code,
-            argv=tuple(argv or ()),
-            stdins=tuple(_bytes(data) for data in stdins),
+            argv=words(argv) if argv is not None else (),
+            stdins=tuple(content(data, "stdin") for data in stdins),
             files=checked_files(files or {}),
-            env=dict(env or {}),
-            limits=override(limits or self.limits, timeout=timeout, memory_mb=memory_mb),
+            env=environ(env),
+            limits=override(limits or self.limits, changes),
         )
-        return self._backend.run(job)
 
     def session(self, files: Mapping[str, bytes | str] | Snapshot | None = None, **limits: Any) -> Workspace:
         """A private file tree for many commands, with these files or as a snapshot has it.
@@ -165,7 +164,7 @@ class Sandbox:
         Raises:
             OSError: the files do not fit (ENOSPC).
         """
-        wanted = msgspec.structs.replace(self.limits, **limits) if limits else self.limits
+        wanted = override(self.limits, limits)
         if not isinstance(files, Snapshot):
             tree = self._backend.session(checked_files(files or {}), wanted)
         else:
@@ -200,6 +199,7 @@ class Sandbox:
 
     def close(self) -> None:
         """End every job and leave nothing behind: no process, mount, folder, control group. Idempotent."""
+        self._end.detach()
         self._backend.close()
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
@@ -219,25 +219,3 @@ class Sandbox:
 
 def _again(arguments: dict[str, Any]) -> Sandbox:
     return Sandbox(**arguments)
-
-
-def _bytes(data: bytes | str) -> bytes:
-    return data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
-
-
-def checked_files(files: Mapping[str, bytes | str]) -> dict[str, bytes]:
-    """File contents by normal path.
-
-    Raises:
-        InputError: a path that leads out of the workspace.
-    """
-    checked = {}
-    for path, data in files.items():
-        try:
-            checked[check_path(path)] = _bytes(data)
-        except ValueError as error:
-            raise InputError(str(error), field="files", remedy="give paths relative to the workspace") from None
-    return checked
-
-
-__all__ = ["Sandbox", "Status"]

@@ -43,6 +43,9 @@ class Snapshot(msgspec.Struct, frozen=True, dict=True):
     entries: tuple[Entry, ...] = ()
     skipped: int = 0
 
+    def __repr__(self) -> str:
+        return f"Snapshot({len(self.entries)} entries, digest {self.digest[:12]})"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Snapshot) and self.entries == other.entries
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
-
-import msgspec
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from lydite.errors import InputError, UnavailableError
+from lydite.sandbox.arguments import content, environ, override, words
 from lydite.sandbox.result import MIB, ExecResult, Limits, Tree
 from lydite.sandbox.snapshot import Snapshot
 
@@ -41,33 +40,31 @@ class Workspace:
         command: str | Sequence[str],
         *,
         stdin: bytes | str = b"",
-        env: dict[str, str] | None = None,
-        timeout: float | None = None,
-        memory_mb: int | None = None,
+        env: Mapping[str, str] | None = None,
         limits: Limits | None = None,
+        **changes: Any,
     ) -> ExecResult:
-        """Run a command: a text under ``sh -c``, a sequence as it is. What it leaves running goes on, until the
-        workspace is frozen or closed or a command runs into its time limit.
+        """Run a command: a text under ``sh -c``, a sequence as it is.
+
+        What it leaves running goes on, until the workspace is frozen or closed, or a command runs into its limit on
+        time or memory. Limits as in :meth:`lydite.sandbox.Sandbox.run`.
 
         Raises:
+            InputError: an argument of a wrong kind.
             UnavailableError: the workspace is frozen or closed.
         """
-        argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
-        if not argv:
-            raise InputError("there is no command", field="command", remedy="give a text or a list of words")
-        limits = override(limits or self._limits, timeout=timeout, memory_mb=memory_mb)
-        data = stdin.encode() if isinstance(stdin, str) else stdin
+        argv = ("/bin/sh", "-c", command) if isinstance(command, str) else words(command, "command")
+        data, extra = content(stdin, "stdin"), environ(env)
+        wanted = override(limits or self._limits, changes)
         with self._lock:
-            self._open()
-            if self._frozen:
-                raise UnavailableError("the workspace is frozen: no command runs in it any more")
-            return self._tree.exec(argv, stdin=data, env=env or {}, limits=limits)
+            self._open(frozen=True)
+            return self._tree.exec(argv, stdin=data, env=extra, limits=wanted)
 
-    async def aexec(self, command: str | Sequence[str], **options: object) -> ExecResult:
+    async def aexec(self, command: str | Sequence[str], **options: Any) -> ExecResult:
         """:meth:`exec` without blocking the event loop."""
         import asyncio
 
-        call = lambda: self.exec(command, **options)  # type: ignore[arg-type]  # noqa: E731
+        call = lambda: self.exec(command, **options)  # noqa: E731
         return await asyncio.get_running_loop().run_in_executor(self._executor, call)
 
     def read(self, path: str, limit: int | None = None) -> bytes:
@@ -78,15 +75,15 @@ class Workspace:
 
     def write(self, path: str, data: bytes | str, *, executable: bool = False) -> None:
         """Make or replace a file, with the folders above it."""
-        content = data.encode() if isinstance(data, str) else data
+        new = content(data, "data")
         with self._lock:
-            self._open()
-            _checked(lambda: self._tree.write(path, content, 0o755 if executable else 0o644))
+            self._open(frozen=True)
+            _checked(lambda: self._tree.write(path, new, 0o755 if executable else 0o644))
 
     def remove(self, path: str) -> None:
         """Remove a file, or a folder with all that is in it."""
         with self._lock:
-            self._open()
+            self._open(frozen=True)
             _checked(lambda: self._tree.remove(path))
 
     def list(self, path: str = "") -> list[str]:
@@ -96,7 +93,7 @@ class Workspace:
             return _checked(lambda: self._tree.list("" if path == "." else path))
 
     def freeze(self) -> None:
-        """Kill every process and refuse further commands: what is read from now on does not change. Idempotent."""
+        """Kill every process and refuse commands and changes: what is read from now on stays so. Idempotent."""
         with self._lock:
             self._open()
             if not self._frozen:
@@ -125,9 +122,11 @@ class Workspace:
                 self._closed = True
                 self._tree.close()
 
-    def _open(self) -> None:
+    def _open(self, frozen: bool = False) -> None:
         if self._closed:
             raise UnavailableError("the workspace is closed")
+        if frozen and self._frozen:
+            raise UnavailableError("the workspace is frozen: nothing changes in it any more")
 
     def __enter__(self) -> Self:
         return self
@@ -136,12 +135,6 @@ class Workspace:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def override(limits: Limits, **changes: float | None) -> Limits:
-    """These limits with what was given replaced."""
-    given = {name: value for name, value in changes.items() if value is not None}
-    return msgspec.structs.replace(limits, **given) if given else limits
 
 
 def _checked(action: Callable[[], T]) -> T:
