@@ -111,6 +111,11 @@ def test_every_job_finds_the_same_writable_tree(box: Sandbox, spoil: str) -> Non
     assert written.stdout == b"1 2\n", written
 
 
+def test_a_program_can_ask_for_its_own_source(box: Sandbox) -> None:
+    source = "import inspect\ndef add(a, b):\n    return a + b\nprint(inspect.getsource(add))"
+    assert box.run(source).stdout == b"def add(a, b):\n    return a + b\n\n"
+
+
 def test_random_numbers_differ_from_job_to_job(box: Sandbox) -> None:
     code = "import random, uuid, os, secrets\nprint(random.random(), uuid.uuid4(), os.urandom(4), secrets.token_hex(4))"
     assert len({box.run(code).stdout for _ in range(5)}) == 5

@@ -14,7 +14,7 @@ from lydite.sandbox.compiled import helper
 from lydite.sandbox.interpreter import Environment
 from lydite.sandbox.keeper import Keeper
 from lydite.sandbox.result import MIB, ExecResult, Job, Limits, Tree
-from lydite.sandbox.worker import Worker
+from lydite.sandbox.worker import Cancel, Worker
 
 if TYPE_CHECKING:
     from lydite.sandbox.session import NativeSession
@@ -93,7 +93,7 @@ class Native:
                 self.lost(keeper)
         raise AssertionError
 
-    def run(self, job: Job) -> list[ExecResult]:
+    def run(self, job: Job, cancel: Cancel | None = None) -> list[ExecResult]:
         """Run the program once per input."""
         if job.limits.disk_mb != self.limits.disk_mb or job.limits.inodes != self.limits.inodes:
             raise InputError(
@@ -105,7 +105,7 @@ class Native:
             raise UnavailableError("the sandbox is closed")
         worker = self._idle.get()
         try:
-            return worker.run(job)
+            return worker.run(job, cancel)
         finally:
             self._idle.put(worker)
 

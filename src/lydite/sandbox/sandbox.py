@@ -176,20 +176,50 @@ class Sandbox:
                 raise
         return Workspace(tree, wanted, self.backend, self._executor())
 
-    async def arun(self, code: str | None = None, **options: Any) -> ExecResult:
-        """:meth:`run` without blocking the event loop."""
-        result: ExecResult = await self._off_loop(lambda: self.run(code, **options))
-        return result
+    async def arun(
+        self,
+        code: str | None = None,
+        *,
+        argv: Sequence[str] | None = None,
+        stdin: bytes | str = b"",
+        files: Mapping[str, bytes | str] | None = None,
+        env: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        **changes: Any,
+    ) -> ExecResult:
+        """:meth:`run` without blocking the event loop. Cancelling it stops the job (own back ends; others run on)."""
+        return (await self._off_loop(self._job(code, argv, [stdin], files, env, limits, changes)))[0]
 
-    async def arun_batch(self, code: str, stdins: Sequence[bytes | str], **options: Any) -> list[ExecResult]:
-        """:meth:`run_batch` without blocking the event loop."""
-        results: list[ExecResult] = await self._off_loop(lambda: self.run_batch(code, stdins, **options))
-        return results
+    async def arun_batch(
+        self,
+        code: str,
+        stdins: Sequence[bytes | str],
+        *,
+        files: Mapping[str, bytes | str] | None = None,
+        env: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        **changes: Any,
+    ) -> list[ExecResult]:
+        """:meth:`run_batch` without blocking the event loop. Cancelling it stops the batch."""
+        if isinstance(stdins, (str, bytes)):
+            raise InputError("expected a list of inputs, not one", field="stdins", remedy="give [stdin]")
+        return await self._off_loop(self._job(code, None, stdins, files, env, limits, changes)) if stdins else []
 
-    async def _off_loop(self, call: Any) -> Any:
+    async def _off_loop(self, job: Job) -> list[ExecResult]:
         import asyncio
 
-        return await asyncio.get_running_loop().run_in_executor(self._executor(), call)
+        from lydite.sandbox.native import Native
+        from lydite.sandbox.worker import Cancel
+
+        backend, cancel = self._backend, Cancel()
+        loop = asyncio.get_running_loop()
+        if not isinstance(backend, Native):
+            return await loop.run_in_executor(self._executor(), backend.run, job)
+        try:
+            return await loop.run_in_executor(self._executor(), backend.run, job, cancel)
+        except asyncio.CancelledError:
+            cancel()
+            raise
 
     def _executor(self) -> ThreadPoolExecutor:
         with self._lock:

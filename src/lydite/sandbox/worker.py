@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import struct
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -17,6 +19,30 @@ from lydite.sandbox.result import MIB, ExecResult, Job, Limits, Status
 
 GRACE_S = 10.0  # beyond a job's own limits, before its zygote is given up
 _TIMEVAL = struct.Struct("ll")
+
+
+class Cancel:
+    """Stops the job that carries it, from any thread, whether it runs or still waits for its turn."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._socket: socket.socket | None = None
+        self.asked = False
+
+    def __call__(self) -> None:
+        with self._lock:
+            self.asked = True
+            if self._socket is not None:
+                with contextlib.suppress(OSError):
+                    self._socket.send(wire.STOP)
+
+    def under_way(self, sock: socket.socket | None) -> None:
+        """The job has been sent here; None: its answer has come."""
+        with self._lock:
+            self._socket = sock
+            if self.asked and sock is not None:
+                with contextlib.suppress(OSError):
+                    sock.send(wire.STOP)
 
 
 class Owner(Protocol):
@@ -70,12 +96,25 @@ class Worker:
         self._jobs = 0
         self._kills = 0  # processes killed for memory, as far as its replies told
         self._timeout = 0.0
+        self._cancel: Cancel | None = None
 
-    def run(self, job: Job) -> list[ExecResult]:
+    def run(self, job: Job, cancel: Cancel | None = None) -> list[ExecResult]:
+        """Run the program once per input."""
+        self._cancel = cancel
+        try:
+            return self._run(job)
+        finally:
+            if cancel is not None and cancel.asked:
+                self.drop()  # the stop may have come too late for this job, and must not meet the next
+            self._cancel = None
+
+    def _run(self, job: Job) -> list[ExecResult]:
         results: list[ExecResult] = []
         failures = 0
         while len(results) < len(job.stdins):
             rest = job.stdins[len(results) :]
+            if self._cancel is not None and self._cancel.asked:
+                return results + [self._ended(Status.KILLED, "cancelled")] * len(rest)
             try:
                 # With files each input is a job of its own: nobody could tell whether a run has changed them.
                 if job.argv or job.files or len(rest) == 1:
@@ -103,6 +142,9 @@ class Worker:
             except BaseException:
                 self.drop()  # interrupted: nobody will read the answer
                 raise
+            finally:
+                if self._cancel is not None:
+                    self._cancel.under_way(None)
         return results
 
     def _ended(self, status: Status, detail: str, limit: str | None = None) -> ExecResult:
@@ -128,6 +170,8 @@ class Worker:
             try:
                 wire.send(sock, message, fds)
                 self._jobs += 1
+                if self._cancel is not None:
+                    self._cancel.under_way(sock)
                 return sock
             except OSError:
                 if attempt == 2:

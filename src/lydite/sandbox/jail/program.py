@@ -24,10 +24,24 @@ NAME = "main.py"
 MAIN = types.ModuleType("__main__")
 
 
+class _Source:
+    """Gives the program's text to whoever asks for the source of ``__main__`` (inspect, linecache): there is no file."""
+
+    text = ""
+
+    def get_source(self, name: str) -> str:
+        del name
+        return self.text
+
+
+SOURCE = _Source()
+
+
 def prepare(folder: str) -> None:
     """Called in the zygote: ``__main__``, ``sys.argv`` and ``sys.path`` as every program finds them."""
     MAIN.__builtins__ = builtins  # type: ignore[attr-defined]
     MAIN.__file__ = NAME
+    MAIN.__loader__ = SOURCE  # type: ignore[assignment]
     sys.modules["__main__"] = MAIN
     sys.argv = [NAME]
     sys.path.insert(0, folder)
@@ -81,6 +95,7 @@ def run(source: str, code: types.CodeType | None = None) -> NoReturn:
     The process is single-use, so nothing is torn down that only matters to an interpreter that goes on.
     """
     gc.enable()
+    SOURCE.text = source
     if "random" in source:
         _reseed()
     leave = 0
