@@ -196,7 +196,7 @@ THREADS = "import threading, time\nwhile True: threading.Thread(target=time.slee
         ("f = [open('/dev/null') for _ in range(100)]", Limits(descriptors=32), Status.ERROR, "descriptors"),
         ("open('f', 'wb').write(b'x' * (9 << 20))", Limits(file_mb=8), Status.DISK, "file_mb"),
         ("for n in range(100): open(f'f{n}', 'wb').write(b'x' * (4 << 20))", Limits(), Status.DISK, "disk_mb"),
-        ("for n in range(10**6): open(f'f{n}', 'wb')", Limits(descriptors=64), Status.DISK, "disk_mb"),
+        ("for n in range(10**6): open(f'f{n}', 'wb')", Limits(descriptors=64), Status.DISK, "inodes"),
         ("while True: print('x' * 1000)", Limits(output_kb=100), Status.OUTPUT, "output_kb"),
         ("import sys\nwhile True: sys.stderr.write('x' * 1000)", Limits(output_kb=100), Status.OUTPUT, "output_kb"),
     ],

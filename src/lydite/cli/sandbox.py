@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import tokenize
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lydite.errors import InputError
+from lydite.errors import InputError, LyditeError, UnavailableError
 
 if TYPE_CHECKING:
-    from lydite.sandbox import Sandbox, Snapshot
+    from lydite.sandbox import ExecResult, Limits, Sandbox, Workspace
     from lydite.sandbox.bench import Speed
 
 app = typer.Typer(
@@ -20,11 +20,17 @@ app = typer.Typer(
 
 MAX_INPUT = 64 << 20
 """Bytes of a program, and of its standard input, that are read."""
-MAX_FOLDER = 1 << 30
-"""Bytes of a folder that `exec` copies."""
 
 _Timeout = typer.Option(metavar="S", help="Seconds of wall clock.")
-_Memory = typer.Option("--memory-mb", metavar="N", help="MiB of the whole job.")
+_Memory = Annotated[int, typer.Option("--memory-mb", metavar="N", help="MiB of the whole job.")]
+_Disk = Annotated[int, typer.Option("--disk-mb", metavar="N", help="MiB of all files that it writes.")]
+_Processes = Annotated[int, typer.Option("--processes", metavar="N", help="Processes and threads at one time.")]
+_Network = Annotated[str, typer.Option(metavar="NAME", help="none, or loopback: one of its own, leading nowhere.")]
+_Python = Annotated[
+    str | None,
+    typer.Option(metavar="PATH", help="Interpreter in the sandbox, 3.11 or newer.", show_default="the one below ours"),
+]
+_Stdin = Annotated[str | None, typer.Option(metavar="FILE", help="Its standard input; - is ours.")]
 _Backend = Annotated[str, typer.Option(metavar="NAME", help="Back end; `lydite sandbox doctor` lists them.")]
 _Packages = Annotated[
     list[str] | None,
@@ -38,11 +44,15 @@ def run(
     file: Annotated[
         Path, typer.Argument(metavar="FILE.py", help="A Python program; - is standard input.", show_default=False)
     ],
-    stdin: Annotated[str | None, typer.Option(metavar="FILE", help="Its standard input; - is ours.")] = None,
+    stdin: _Stdin = None,
     timeout: Annotated[float, _Timeout] = 5.0,
-    memory_mb: Annotated[int, _Memory] = 512,
-    backend: _Backend = "auto",
+    memory_mb: _Memory = 512,
+    disk_mb: _Disk = 64,
+    processes: _Processes = 64,
+    network: _Network = "none",
+    python: _Python = None,
     package: _Packages = None,
+    backend: _Backend = "auto",
     as_json: _Json = False,
 ) -> int:
     """Run a Python program in a sandbox.
@@ -50,21 +60,16 @@ def run(
     Exit code: 0, it ended well; 1, it did not (the line on standard error, or status in the JSON, says why); 2,
     unusable input; 3, the sandbox itself failed and nothing is known of the program: give the command again.
     """
-    from lydite.cli.console import print_json
-    from lydite.cli.sandbox_output import as_json as told
-    from lydite.cli.sandbox_output import exit_code, show
+    from lydite.sandbox import Limits
 
     if str(file) == stdin == "-":
         raise InputError("standard input is the program already", field="--stdin", remedy="give one of them as a file")
     code = _program(file)
     given = b"" if stdin is None else _bytes(stdin, "--stdin")
-    with _sandbox(backend, package, timeout=timeout, memory_mb=memory_mb) as sandbox:
+    limits = Limits(timeout=timeout, memory_mb=memory_mb, disk_mb=disk_mb, processes=processes)
+    with _sandbox(limits, backend=backend, packages=package, network=network, python=python) as sandbox:
         result = sandbox.run(code=code, stdin=given)
-    if as_json:
-        print_json(told(result))
-    else:
-        show(result)
-    return exit_code(result)
+    return _told(result, as_json, packages=package, python=python)
 
 
 @app.command("exec")
@@ -76,102 +81,105 @@ def execute(
     export: Annotated[
         Path | None, typer.Option(metavar="NEW", help="Write the folder as the command left it to a new folder.")
     ] = None,
+    stdin: _Stdin = None,
     timeout: Annotated[float, _Timeout] = 60.0,
-    memory_mb: Annotated[int, _Memory] = 512,
-    backend: _Backend = "auto",
+    memory_mb: _Memory = 512,
+    disk_mb: _Disk = 64,
+    processes: _Processes = 64,
+    network: _Network = "none",
+    python: _Python = None,
     package: _Packages = None,
+    backend: _Backend = "auto",
     as_json: _Json = False,
 ) -> int:
-    """Run a command in a private copy of a folder. The folder itself is never changed; --export keeps the result.
+    """Run a command in a private copy of a folder of at most 512 MiB. The folder itself is never changed; --export
+    keeps the result.
 
     One word after -- is a line for the shell ('make test | tail'); several are a program and its arguments, without a
-    shell in between. Exit codes as of `run`.
+    shell in between. What the folder holds is added to --disk-mb, and three times that to --memory-mb. Exit codes as
+    of `run`.
     """
-    from lydite.cli.console import err, print_json
-    from lydite.cli.sandbox_output import as_json as told
-    from lydite.cli.sandbox_output import exit_code, harmless, show
-    from lydite.sandbox import Limits, Snapshot
+    from lydite.cli import sandbox_folder
+    from lydite.cli.console import err
+    from lydite.sandbox import Limits
 
-    _vacant(export)
-    Limits(timeout=timeout, memory_mb=memory_mb)
-    tree = Snapshot.from_directory(folder, MAX_FOLDER)
+    if not command[0].strip():
+        raise InputError("there is no command", field="COMMAND", remedy="give a line for the shell after --")
+    limits = Limits(timeout=timeout, memory_mb=memory_mb, disk_mb=disk_mb, processes=processes)
+    given = b"" if stdin is None else _bytes(stdin, "--stdin")
+    tree = sandbox_folder.read(folder)
     if tree.skipped:
         err.print(f"left out of the copy: {tree.skipped} that are no files, or cannot be read", markup=False)
-    with _sandbox(backend, package, timeout=timeout, **_room(tree, memory_mb)) as sandbox:
-        workspace = sandbox.session(tree)
-        result = workspace.exec(command[0] if len(command) == 1 else command)
-        if export is not None:
-            workspace.freeze()
-            for path in workspace.export(export):
-                err.print(harmless(f"left out of {export}: {path}, a link that leads out"), markup=False)
+    limits = sandbox_folder.room(tree, limits, export is not None)
+    with (
+        sandbox_folder.target(export),
+        _sandbox(limits, backend=backend, packages=package, network=network, python=python) as sandbox,
+    ):
+        try:
+            workspace = sandbox.session(tree)
+        except OSError as error:
+            raise InputError(f"cannot be copied into the sandbox: {error.strerror}", path=folder) from None
+        result = workspace.exec(command[0] if len(command) == 1 else command, stdin=given)
+        failed = None if export is None else _exported(workspace, export)
+        code = _told(result, as_json, packages=package, python=python)
+        if failed is not None and code in (0, 1):  # what the command said stands, and was not lost with the export
+            raise failed
+    return code
+
+
+def _exported(workspace: Workspace, export: Path) -> LyditeError | None:
+    """Write the tree. Returns what was in the way of it."""
+    from lydite.cli.console import err
+    from lydite.cli.sandbox_folder import unwritable
+    from lydite.cli.sandbox_output import harmless
+
+    try:
+        workspace.freeze()
+        for path in workspace.export(export):
+            err.print(harmless(f"left out of {export}: {path}, a link that leads out"), markup=False)
+    except UnavailableError as error:
+        return UnavailableError(f"{export}: --export: nothing was written: {error}")
+    except LyditeError as error:
+        return error
+    except OSError as error:
+        return unwritable(export, error)
+    return None
+
+
+def _told(result: ExecResult, as_json: bool, *, packages: list[str] | None, python: str | None) -> int:
+    """Tell the result; returns the exit code."""
+    from lydite.cli import sandbox_output
+    from lydite.cli.console import print_json
+
     if as_json:
-        print_json(told(result))
+        print_json(sandbox_output.as_json(result))
     else:
-        show(result)
-    return exit_code(result)
-
-
-def _room(tree: Snapshot, memory_mb: int) -> dict[str, int]:
-    """Limits that leave a command the usual room beside what the folder holds already."""
-    from lydite.sandbox.result import MIB, Limits
-
-    held = -(-sum(len(data) for data in tree.files.values()) // MIB)
-    usual = Limits()
-    return {
-        "disk_mb": usual.disk_mb + held,
-        "memory_mb": memory_mb + held,
-        "file_mb": usual.file_mb + held,
-        "inodes": usual.inodes + len(tree.entries),
-    }
+        sandbox_output.show(result, "" if python else sandbox_output.hint(result, packages or ()))
+    return sandbox_output.exit_code(result)
 
 
 @app.command()
 def doctor(as_json: _Json = False) -> int:
     """Say which back ends work here, and what each contains. Exit 1 when none can be used by default."""
-    from rich.table import Table
-
+    from lydite.cli import sandbox_doctor
     from lydite.cli.console import err, print_json
     from lydite.sandbox import probe
-    from lydite.sandbox.choose import NATIVE
-    from lydite.sandbox.threats import DIMENSIONS, THREATS, Containment, contained
 
     found = probe()
-    default = next((name for name, available, _ in found if available and name in NATIVE), None)
     if as_json:
-        print_json({"default": default, "backends": [_described(row, default) for row in found]})
-        return 0 if default else 1
-    table = Table("back end", "works here", "contains", "")
-    for name, available, reason in found:
-        count = f"{len(contained(name))} of {len(DIMENSIONS)}" if name in THREATS else ""
-        table.add_row(name, "yes" if available else "no", count, reason + (" (default)" if name == default else ""))
-    err.print(table)
-    for name, available, _ in found:
-        for dimension, threat in THREATS.get(name, {}).items():
-            if available and (name == default or threat.contained is not Containment.CONTAINED):
-                err.print(f"{name}: {dimension}: {threat.contained}: {threat.reason}", markup=False)
-    if default is None:
-        err.print("no back end can be used by default: docs/sandbox.md, Troubleshooting", markup=False)
-    return 0 if default else 1
-
-
-def _described(row: tuple[str, bool, str], default: str | None) -> dict[str, Any]:
-    from lydite.sandbox.threats import THREATS, contained
-
-    name, available, reason = row
-    known = name in THREATS
-    return {
-        "name": name,
-        "available": available,
-        "reason": reason,
-        "default": name == default,
-        "contains": contained(name) if known else [],
-        "threats": THREATS[name] if known else {},
-    }
+        print_json(sandbox_doctor.as_json(found))
+    else:
+        err.print(sandbox_doctor.table(found))
+        for line in sandbox_doctor.sentences(found, err.width):
+            err.print(line, markup=False)
+    return 0 if sandbox_doctor.default_of(found) else 1
 
 
 @app.command()
 def bench(
-    seconds: Annotated[float, typer.Option(metavar="S", help="Seconds of measuring, all back ends together.")] = 30.0,
+    seconds: Annotated[
+        float, typer.Option(metavar="S", help="Seconds of measuring, all together; starting does not count.")
+    ] = 30.0,
     backend: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this back end (repeatable; default: all that work).")
     ] = None,
@@ -191,7 +199,7 @@ def bench(
     if as_json:
         print_json({"speeds": speeds})
         return 0
-    table = Table("", "jobs/s", "to bare", "p50 ms", "to bare")
+    table = Table("", "jobs/s", "jobs/s to bare", "p50 ms", "p50 to bare")
     for speed in speeds:
         table.add_row(speed.name, *_cells(speed))
     err.print(table)
@@ -209,12 +217,21 @@ def _cells(speed: Speed) -> list[str]:
     ]
 
 
-def _sandbox(backend: str, packages: list[str] | None, **limits: Any) -> Sandbox:
-    from lydite.sandbox import Sandbox
-    from lydite.sandbox.result import Limits
+def _sandbox(limits: Limits, *, backend: str, packages: list[str] | None, network: str, python: str | None) -> Sandbox:
+    import msgspec
 
-    Limits(**limits)  # before anything starts
-    return Sandbox(backend=backend, workers=1, packages=tuple(packages or ()), **limits)
+    from lydite.sandbox import Sandbox
+
+    if network not in ("none", "loopback"):
+        raise InputError(f"{network!r} is no network", field="--network", remedy="give none or loopback")
+    return Sandbox(
+        backend=backend,
+        workers=1,
+        packages=tuple(packages or ()),
+        network="loopback" if network == "loopback" else "none",
+        python=python,
+        **msgspec.structs.asdict(limits),
+    )
 
 
 def _program(path: Path) -> str:
@@ -244,15 +261,3 @@ def _bytes(source: str, field: str) -> bytes:
     if len(data) > MAX_INPUT:
         raise InputError(f"is larger than {MAX_INPUT >> 20} MiB", path=source, field=field, remedy="give less")
     return data
-
-
-def _vacant(export: Path | None) -> None:
-    """Refuse a folder that holds something: an export never overwrites."""
-    if export is None:
-        return
-    try:
-        held = export.exists() and (not export.is_dir() or any(export.iterdir()))
-    except OSError as error:
-        raise InputError(f"cannot be used: {error.strerror}", path=export, field="--export") from None
-    if held:
-        raise InputError("exists already", path=export, field="--export", remedy="name a new folder")

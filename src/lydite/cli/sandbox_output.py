@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import base64
+import re
 import signal
 import sys
+from collections.abc import Collection
 from typing import IO, Any
 
+from lydite.errors import InputError
 from lydite.sandbox.result import ExecResult, Status
 
 EXIT_CODES = {Status.OK: 0, Status.INVALID: 3}
 """By status. The rest: 1, the program did not end well."""
 
-_OPTIONS = {"timeout": "--timeout", "memory_mb": "--memory-mb"}
+_OPTIONS = {
+    "timeout": "--timeout",
+    "memory_mb": "--memory-mb",
+    "disk_mb": "--disk-mb",
+    "processes": "--processes",
+}
+_MISSING = re.compile(rb"^ModuleNotFoundError: No module named '([A-Za-z_][A-Za-z0-9_]*)[.A-Za-z0-9_]*'", re.MULTILINE)
 
 
 def exit_code(result: ExecResult) -> int:
@@ -41,11 +50,27 @@ def as_json(result: ExecResult) -> dict[str, Any]:
     return told
 
 
-def show(result: ExecResult) -> None:
+def show(result: ExecResult, hint: str = "") -> None:
     """Its output to our output, its error output and one line about its end to our error output."""
     pour(result.stdout, sys.stdout)
     pour(result.stderr, sys.stderr)
-    print(sentence(result), file=sys.stderr)
+    print(sentence(result, hint), file=sys.stderr)
+
+
+def hint(result: ExecResult, packages: Collection[str] = ()) -> str:
+    """What to add to the command, for a program that lacked a package that it could be given."""
+    missing = _MISSING.findall(result.stderr)
+    if result.status is not Status.ERROR or not missing:
+        return ""
+    from lydite.sandbox.distributions import closure, distributions_of
+
+    module = missing[-1].decode()
+    try:
+        names = distributions_of([module])
+        closure(names)  # it could really be shown
+    except InputError:
+        return ""
+    return "" if not names or set(names) & set(packages) else f"--package {names[0]} makes {module} importable"
 
 
 def pour(data: bytes, stream: IO[str]) -> None:
@@ -70,15 +95,15 @@ def harmless(text: str) -> str:
     return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
 
 
-def sentence(result: ExecResult) -> str:
-    """One line about how a program ended."""
+def sentence(result: ExecResult, hint: str = "") -> str:
+    """One line about how a program ended, with what may be done about it."""
     return harmless(
-        f"{result.status}{_why(result)} [{result.wall_s:.3f} s, {result.cpu_s:.3f} s of processor time, "
+        f"{result.status}{_why(result, hint)} [{result.wall_s:.3f} s, {result.cpu_s:.3f} s of processor time, "
         f"{result.backend}]"
     ).replace("\n", " ")
 
 
-def _why(result: ExecResult) -> str:
+def _why(result: ExecResult, hint: str) -> str:
     said = ""
     if result.status is Status.INVALID:
         said = "the sandbox failed, not the program; give the command again"
@@ -89,7 +114,7 @@ def _why(result: ExecResult) -> str:
         said = f"ended by {_name(-result.exit_code)}"
     elif result.exit_code:
         said = f"exit code {result.exit_code}"
-    parts = [part for part in (said, result.detail) if part]
+    parts = [part for part in (said, result.detail, hint) if part]
     return f": {'; '.join(parts)}" if parts else ""
 
 

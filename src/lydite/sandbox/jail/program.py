@@ -25,7 +25,7 @@ MAIN = types.ModuleType("__main__")
 
 
 class _Source:
-    """Gives the program's text to whoever asks for the source of ``__main__`` (inspect, linecache): there is no file."""
+    """Gives the program to whoever asks for the source of ``__main__`` (inspect, linecache): there is no file."""
 
     text = ""
 
