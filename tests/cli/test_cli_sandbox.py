@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 
-from lydite.cli import sandbox_output
-from lydite.cli.sandbox_output import as_json, harmless, pour, sentence
-from lydite.sandbox.result import ExecResult, Status
+from lydite.cli import sandbox, sandbox_doctor, sandbox_folder, sandbox_output
+from lydite.cli.sandbox_output import as_json, harmless, hint, pour, sentence
+from lydite.errors import InputError
+from lydite.sandbox import Found, Sandbox, Snapshot
+from lydite.sandbox.result import ExecResult, Limits, Status
 from lydite.sandbox.threats import DIMENSIONS
 
 if not sys.platform.startswith("linux"):
@@ -237,6 +239,91 @@ def test_a_folder_larger_than_a_workspace_gets_room(works: None, tmp_path: Path)
     assert done.stdout.split() == [str(80 << 20).encode(), b"fits"]
 
 
+def test_a_folder_of_hundreds_of_megabytes_goes_in_and_comes_out(works: None, tmp_path: Path) -> None:
+    folder, new = tmp_path / "work", tmp_path / "new"
+    folder.mkdir()
+    for number in range(3):
+        with open(folder / str(number), "wb") as file:
+            file.truncate(100 << 20)
+    done = lydite("exec", str(folder), "--export", str(new), "--", "rm 0; wc -c < 1")
+    assert (done.returncode, done.stdout) == (0, b"104857600\n"), done.stderr
+    assert sum(path.stat().st_size for path in new.iterdir()) == 200 << 20
+
+
+def test_a_folder_of_many_small_files_gets_room(works: None, tmp_path: Path) -> None:
+    for number in range(18_000):  # more pages than a workspace has
+        (tmp_path / str(number)).write_bytes(b"x")
+    done = lydite("exec", str(tmp_path), "--", "ls | wc -l")
+    assert (done.returncode, done.stdout) == (0, b"18000\n"), done.stderr
+
+
+def test_a_folder_beyond_the_limit_is_refused_and_what_is_large_is_named(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    for name, size in (("data/a", 300), ("data/b", 200), ("model.bin", 100), ("notes", 0)):
+        with open(tmp_path / name, "wb") as file:
+            file.truncate(size << 20)
+    done = lydite("exec", str(tmp_path), "--", "true")
+    assert done.returncode == 2
+    told = "holds 600 MiB, and at most 512 can be copied; most is in data/ 500 MiB, model.bin 100 MiB"
+    assert told in done.stderr.decode()
+
+
+def test_a_folder_of_too_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox_folder, "MAX_ENTRIES", 3)
+    for number in range(4):
+        (tmp_path / str(number)).touch()
+    with pytest.raises(InputError, match="more than 3 files"):
+        sandbox_folder.read(tmp_path)
+
+
+def test_an_export_has_room_for_what_a_command_may_write() -> None:
+    given = Limits(memory_mb=64, disk_mb=100)
+    assert sandbox_folder.room(Snapshot(), given, export=False).memory_mb == 64
+    assert sandbox_folder.room(Snapshot(), given, export=True).memory_mb >= 300
+
+
+def test_a_command_has_standard_input(works: None, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("from a file")
+    assert lydite("exec", str(tmp_path), "--stdin", str(tmp_path / "in.txt"), "--", "cat").stdout == b"from a file"
+    assert lydite("exec", str(tmp_path), "--stdin", "-", "--", "cat", stdin=b"ours").stdout == b"ours"
+    assert lydite("exec", str(tmp_path), "--", "cat", stdin=b"not for you").stdout == b""
+
+
+def test_an_empty_command_is_refused(tmp_path: Path) -> None:
+    for word in ("", " "):
+        done = lydite("exec", str(tmp_path), "--", word)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert b"there is no command" in done.stderr
+
+
+def test_limits_and_the_interpreter_are_options_of_both(works: None, tmp_path: Path) -> None:
+    forks = "import os, time\nfor _ in range(9):\n    if not os.fork(): time.sleep(9)\n"
+    done = lydite("run", program(tmp_path, forks), "--processes", "4", "--json")
+    assert json.loads(done.stdout)["limit"] == "processes"
+    write = "open('large', 'wb').write(bytes(3 << 20))"
+    done = lydite("run", program(tmp_path, write), "--disk-mb", "2", "--json")
+    assert json.loads(done.stdout)["limit"] == "disk_mb"
+    done = lydite("exec", str(tmp_path), "--disk-mb", "2", "--json", "--", "head -c 4000000 /dev/zero > large")
+    assert json.loads(done.stdout)["limit"] == "disk_mb"
+    done = lydite("exec", str(tmp_path), "--python", sys.executable, "--", "python3 -c 'print(7)'")
+    assert done.stdout == b"7\n", done.stderr
+
+
+def test_another_interpreter_is_named(works: None, tmp_path: Path) -> None:
+    done = lydite("run", program(tmp_path, "print(8)"), "--python", str(tmp_path / "none"))
+    assert done.returncode == 2
+    assert b"none is not an executable" in done.stderr
+
+
+def test_loopback_is_asked_for(works: None, tmp_path: Path, doctor: dict[str, Any]) -> None:
+    if doctor["default"] == "landlock":
+        pytest.skip("landlock has no network of its own")
+    text = "import socket; s = socket.create_server(('127.0.0.1', 0)); print('open')"
+    path = program(tmp_path, text)
+    assert lydite("run", path).returncode == 1
+    assert lydite("run", path, "--network", "loopback").stdout == b"open\n"
+
+
 def test_exec_refuses_what_is_no_folder(tmp_path: Path) -> None:
     done = lydite("exec", str(tmp_path / "missing"), "--", "true")
     assert done.returncode == 2
@@ -250,6 +337,56 @@ def test_export_never_overwrites(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert b"exists already" in done.stderr
     assert (tmp_path / "new" / "mine").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("new", "told"),
+    [
+        ("missing/new", "missing/new: --export: cannot be written: No such file"),
+        ("/proc/new", "/proc/new: --export: cannot be written"),
+        ("file", "file: --export: exists already"),
+        ("file/new", "file/new: --export: cannot be written: Not a directory"),
+        ("n" * 300, "cannot be written: File name too long"),
+    ],
+)
+def test_an_impossible_export_is_refused_before_the_command_runs(tmp_path: Path, new: str, told: str) -> None:
+    (tmp_path / "file").touch()
+    done = lydite("exec", str(tmp_path), "--export", new, "--", "echo ran", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert told in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can write everywhere")
+def test_an_export_that_may_not_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "locked").mkdir(mode=0o500)
+    for new in ("locked", "locked/new"):
+        done = lydite("exec", str(tmp_path), "--export", str(tmp_path / new), "--", "true")
+        assert done.returncode == 2
+        assert b"Permission denied" in done.stderr
+
+
+def test_an_export_into_an_empty_folder_is_fine(works: None, tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "new").mkdir()
+    done = lydite("exec", str(tmp_path / "work"), "--export", str(tmp_path / "new"), "--", "echo a > a.txt")
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["a.txt"]
+
+
+def test_no_empty_folder_stays_behind_where_no_command_ran(tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    assert lydite("exec", str(tmp_path), "--export", str(new), "--backend", "none", "--", "true").returncode == 2
+    assert not new.exists()
+
+
+def test_an_export_that_fails_in_the_end_names_the_folder(works: None, tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()  # since the target was looked at
+    with Sandbox(workers=1) as box, box.session(files={"a": b"a"}) as workspace:
+        failed = sandbox._exported(workspace, tmp_path / "taken")
+    assert isinstance(failed, InputError)
+    assert failed.exit_code == 2
+    assert str(failed).startswith(f"{tmp_path / 'taken'}: --export: cannot be written: File exists (name a new folder")
 
 
 def test_doctor_tells_every_dimension_of_every_back_end(doctor: dict[str, Any]) -> None:
@@ -272,6 +409,35 @@ def test_doctor_for_people_says_the_same(doctor: dict[str, Any]) -> None:
     done = lydite("doctor")
     assert done.returncode == (0 if doctor["default"] else 1)
     assert all(row["name"].encode() in done.stderr for row in doctor["backends"])
+
+
+def test_doctor_says_whether_the_helper_is_in_use(tmp_path: Path) -> None:
+    told = json.loads(lydite("doctor", "--json", env={**os.environ, "LYDITE_SANDBOX_HELPER": "off"}).stdout)
+    assert told["helper"] is False
+    assert "LYDITE_SANDBOX_HELPER" in told["helper_reason"]
+
+
+FOUND = [
+    Found("namespaces", True, ""),
+    Found("bwrap", True, ""),
+    Found("nsjail", False, "nsjail is not installed"),
+    Found("crun", True, ""),
+]
+
+
+def test_a_back_end_that_does_not_work_contains_nothing() -> None:
+    table = sandbox_doctor.table(FOUND)
+    assert [column.header for column in table.columns] == ["back end", "works here", "contains", "remark"]
+    assert list(table.columns[2].cells) == ["11 of 11", "8 of 11", "-", "8 of 11"]
+
+
+def test_what_is_true_of_several_back_ends_is_said_once_in_lines_that_fit() -> None:
+    lines = sandbox_doctor.sentences(FOUND, 60)
+    assert all(len(line) <= 60 for line in lines)
+    said = " ".join(line.strip() for line in lines)
+    assert said.count("the job's total is looked at every 30 ms, so it can be exceeded briefly") == 1
+    assert "bwrap, crun: memory: partly:" in said
+    assert "nsjail" not in said
 
 
 @pytest.mark.usefixtures("works")
@@ -326,6 +492,26 @@ def test_one_line_says_how_it_ended(fields: dict[str, Any], told: str) -> None:
     said = sentence(result(**fields))
     assert told in said
     assert "\n" not in said
+
+
+def lacking(module: str) -> ExecResult:
+    said = f"Traceback (most recent call last):\n  ...\nModuleNotFoundError: No module named '{module}'\n"
+    return result(status=Status.ERROR, exit_code=1, stderr=said.encode())
+
+
+def test_a_package_that_could_be_given_is_named() -> None:
+    assert hint(lacking("msgspec")) == "--package msgspec makes msgspec importable"
+    assert hint(lacking("msgspec.json")) == "--package msgspec makes msgspec importable"
+    assert "exit code 1; --package msgspec" in sentence(lacking("msgspec"), hint(lacking("msgspec")))
+
+
+@pytest.mark.parametrize("module", ["no_such_module", "lydite", "math", "../x", "a b"])
+def test_no_package_is_named_that_could_not_be_given(module: str) -> None:
+    assert hint(lacking(module)) == ""
+
+
+def test_no_package_is_named_that_was_given_already() -> None:
+    assert hint(lacking("msgspec"), ["msgspec"]) == ""
 
 
 class Screen(io.TextIOWrapper):

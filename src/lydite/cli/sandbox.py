@@ -122,7 +122,10 @@ def execute(
         result = workspace.exec(command[0] if len(command) == 1 else command, stdin=given)
         failed = None if export is None else _exported(workspace, export)
         code = _told(result, as_json, packages=package, python=python)
-        if failed is not None and code in (0, 1):  # what the command said stands, and was not lost with the export
+        if failed is not None:  # what the command said was told all the same
+            if code == 3:
+                err.print(str(failed), markup=False)
+                return code
             raise failed
     return code
 
