@@ -10,6 +10,12 @@ from verifiers.contract import HOSTILE, Subject
 
 SUBJECTS = [
     Subject("math", {"answer": "42"}, "6 * 7 is what we need, so \\boxed{42}.", "I get \\boxed{41}."),
+    Subject(
+        "code",
+        {"tests": [{"call": "f", "args": [6], "expected": 42}], "timeout": 2},
+        "def f(x):\n    return 7 * x",
+        "def f(x):\n    return 41",
+    ),
     Subject("exact", {"answer": "forty-two"}, "forty-two\n", "forty-one"),
     Subject("choice", {"answer": "B", "choices": ["41", "42", "43"]}, "The answer is (B).", "The answer is C."),
 ]

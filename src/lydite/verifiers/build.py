@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from lydite.codec import canonical, well_formed
-from lydite.errors import InputError
+from lydite.errors import InputError, UnavailableError
 from lydite.task import Checker
 from lydite.verdict import Verdict
 from lydite.verifiers.protocol import Check, Submission, Verifier
@@ -38,7 +38,7 @@ class CompiledChecker:
         self.source = source_hash(verifier)
         try:
             self._check: Check = verifier.compile(checker.config)
-        except InputError:
+        except (InputError, UnavailableError):
             raise
         except Exception as error:  # a fault of the verifier's: no attempt may be blamed for it
             verdict = Verdict.invalid("verifier_error", self.id, detail=f"compile: {_told(error)}")
@@ -82,6 +82,7 @@ def build(checker: Checker | dict[str, Any]) -> CompiledChecker:
 
     Raises:
         InputError: unknown type, or a configuration that the verifier refuses; names the field and the remedy.
+        UnavailableError: what the verifier needs (a sandbox, a tool) is not on this machine.
     """
     if not isinstance(checker, Checker):
         checker = _parse(checker)

@@ -44,5 +44,6 @@ class Verifier(Protocol):
 
         Raises:
             InputError: names the field of the configuration that is wrong, and the remedy.
+            UnavailableError: something that the verifier needs is not on this machine.
         """
         ...

@@ -24,6 +24,7 @@ from lydite.verifiers.protocol import Check, Submission, Verifier
 
 BUILTIN = {
     "choice": "lydite.verifiers.choice:ChoiceVerifier",
+    "code": "lydite.verifiers.code.verifier:CodeVerifier",
     "exact": "lydite.verifiers.exact:ExactVerifier",
     "math": "lydite.verifiers.math.verifier:MathVerifier",
 }

@@ -1,0 +1,95 @@
+"""What runs in the candidate's process: load the source, call what the input says, write what comes back.
+
+Covered: nothing, and nothing has to be. The candidate may read and change all of this; all that it can do with the
+channel is to claim values. Neither expected values nor the inputs of other tests are here.
+
+Records on the channel: ``V`` value, ``E`` (exception type, nearest built-in type, message), ``U`` why the value is no
+plain one, ``L`` (as ``E``) the source could not be loaded, ``D`` the name that is not defined.
+Standard library only.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+import types
+from typing import Any, NoReturn
+
+from .values import NotPlainError, decode, encode
+
+_write, _exit, _exec, _compile = os.write, os._exit, exec, compile
+MESSAGE = 300
+"""Characters of an exception's message that are told."""
+
+
+def main(source: str, preamble: str, entry: str | None) -> NoReturn:
+    """Load and serve. Prints go to the error output, so that they count against its limit and disturb nothing."""
+    channel = os.dup(1)
+    os.dup2(2, 1)
+    module = types.ModuleType("solution")
+    sys.modules["solution"] = module
+    names = module.__dict__
+    try:
+        if preamble:
+            _load(preamble, "prompt.py", names)
+            names.pop(entry or "", None)
+        _exec(_compile(source, "solution.py", "exec", dont_inherit=True), names)
+    except BaseException as error:
+        _send(channel, b"L" + _told(error))
+        _exit(0)
+    for name, arguments, keywords in decode(_received()):
+        _send(channel, _called(names, name, arguments, keywords))
+    _exit(0)
+
+
+def _load(preamble: str, file: str, names: dict[str, Any]) -> None:
+    """The prompt's imports and helper functions; a prompt that is no program gives none."""
+    try:
+        _exec(_compile(preamble, file, "exec", dont_inherit=True), names)
+    except Exception:
+        names.pop("__builtins__", None)
+
+
+def _received() -> bytes:
+    """All of the standard input. Read after the source was loaded."""
+    data = b""
+    while piece := os.read(0, 1 << 20):
+        data += piece
+    return data
+
+
+def _called(names: dict[str, Any], name: str, arguments: list[Any], keywords: dict[str, Any]) -> bytes:
+    try:
+        first, *rest = name.split(".")
+        function = names[first]
+        for attribute in rest:
+            function = getattr(function() if isinstance(function, type) else function, attribute)
+    except BaseException:
+        return b"D" + encode(name)
+    try:
+        value = function(*arguments, **keywords)
+    except BaseException as error:
+        return b"E" + _told(error)
+    try:
+        return b"V" + encode(value)
+    except NotPlainError as error:
+        return b"U" + encode(str(error))
+    except BaseException as error:
+        return b"E" + _told(error)
+
+
+def _told(error: BaseException) -> bytes:
+    kind = type(error)
+    near = next((base for base in kind.__mro__ if getattr(builtins, base.__name__, None) is base), Exception)
+    try:
+        message = str(error)[:MESSAGE]
+        return encode((str(kind.__name__), near.__name__, message if type(message) is str else ""))
+    except BaseException:
+        return encode(("Exception", "Exception", ""))
+
+
+def _send(channel: int, record: bytes) -> None:
+    view = memoryview(record)
+    while view:
+        view = view[_write(channel, view) :]

@@ -1,0 +1,101 @@
+"""The program in a completion: which text is run, by rule. Nothing here parses or runs it.
+
+The rule: thinking before ``</think>`` is left out. Of the complete fenced blocks, the last one that defines the entry
+point; else the last one labelled as Python or not at all; else the last one. Without a complete block, what follows an
+opening fence that is never closed; else the whole text. All take time linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from lydite.verifiers.text import after_thinking
+
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([^`\n]*)")
+_PYTHON = {"", "python", "python3", "py", "py3", "{.python}", "{python}"}
+_CODE_LINE = re.compile(
+    r"^[ \t]*(?:def |class |import |from \w|@|for |while |if |print\(|return\b|\w+ ?=|\w+\()", re.MULTILINE
+)
+
+
+class Block(NamedTuple):
+    """A fenced block: its label and its text."""
+
+    label: str
+    text: str
+    closed: bool
+
+
+def blocks(text: str) -> list[Block]:
+    """The fenced blocks, in order. A fence is closed by a line of at least as many of its own marks and nothing else;
+    the text of an indented fence loses as much indentation."""
+    found: list[Block] = []
+    mark, label, indent = "", "", 0
+    lines: list[str] = []
+    for line in text.splitlines():
+        match = _FENCE.match(line) if "```" in line or "~~~" in line else None
+        if not mark:
+            if match:
+                mark, label = match[1], match[2].strip().lower().split(" ")[0]
+                indent, lines = len(line) - len(line.lstrip()), []
+        elif match and match[1][0] == mark[0] and len(match[1]) >= len(mark) and not match[2].strip():
+            found.append(Block(label, "\n".join(lines) + "\n", True))
+            mark = ""
+        else:
+            lines.append(line[indent:] if not line[:indent].strip() else line)
+    if mark:
+        found.append(Block(label, "\n".join(lines) + "\n", False))
+    return found
+
+
+def defines(text: str, entry: str) -> bool:
+    """Whether a text seems to define a name: as a function or method, a class, a variable or an import."""
+    name = re.escape(entry.rpartition(".")[2])
+    return (
+        re.search(
+            rf"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+{name}\b|^{name}[ \t]*[:=]|^(?:from|import)\b.*\b{name}\b",
+            text,
+            re.MULTILINE,
+        )
+        is not None
+    )
+
+
+def find_source(text: str, entry: str | None, prompt: str | None = None) -> str | None:
+    """The program text to run, or ``None`` where there is no code. ``prompt``: the source that a completion may go on
+    from (HumanEval's form): an indented completion that does not define the entry point is put behind it."""
+    if "</think>" in text or text.lstrip().startswith("<think>"):
+        rest = after_thinking(text)
+        if rest is None:
+            return None
+        text = rest
+    if not text.strip():
+        return None
+    found = blocks(text)
+    complete = [block for block in found if block.closed]
+    if complete:
+        source = _pick(complete, entry)
+    elif found:
+        source = found[-1].text
+    else:
+        source = text
+    if not source.strip():
+        return None
+    if entry is None:
+        return source if found or _CODE_LINE.search(source) else None
+    if defines(source, entry):
+        return source
+    first = source.lstrip("\n")
+    if prompt is not None and first[:1] in (" ", "\t") and defines(prompt, entry):
+        return prompt.rstrip(" \t") + source
+    return source if found else None
+
+
+def _pick(complete: list[Block], entry: str | None) -> str:
+    python = [block for block in complete if block.label in _PYTHON]
+    if entry is not None:
+        for block in [*reversed(python), *reversed(complete)]:
+            if defines(block.text, entry):
+                return block.text
+    return (python or complete)[-1].text
