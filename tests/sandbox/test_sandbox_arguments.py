@@ -131,6 +131,41 @@ def test_what_nobody_closed_ends_with_the_last_reference() -> None:
     assert other.returncode == 0
 
 
+FORKS = """
+import os, time
+count = 1
+try:
+    while count < 200:
+        if os.fork() == 0: time.sleep(9)
+        count += 1
+except OSError: pass
+print(count, flush=True)
+"""
+
+
+@pytest.mark.parametrize("processes", [1, 2, 64, 70])
+def test_the_limit_on_processes_is_exact(box: Sandbox, processes: int) -> None:
+    expected = b"%d\n" % processes
+    assert box.run(FORKS, processes=processes).stdout == expected
+    assert [run.stdout for run in box.run_batch(FORKS, ["", ""], processes=processes)] == [expected] * 2
+    assert box.run(FORKS).stdout == b"64\n"
+
+
+def test_limits_of_one_command_do_not_stay_for_the_next(box: Sandbox) -> None:
+    with box.session() as work:
+        assert work.exec(["python3", "-c", FORKS], processes=3, memory_mb=64).stdout == b"3\n"
+        assert work.exec(["python3", "-c", FORKS + "x = bytearray(100 << 20); print(1)"]).stdout == b"62\n1\n"
+
+
+def test_a_command_can_end_what_an_earlier_one_started(box: Sandbox) -> None:
+    with box.session() as work:
+        work.exec("sleep 1000 > /dev/null 2>&1 & echo $! > pid")
+        assert b"sleep" in work.exec("ps -e").stdout
+        assert work.exec("kill $(cat pid)").status is Status.OK
+        work.exec("sleep 0.2")
+        assert b"sleep" not in work.exec("ps -e").stdout
+
+
 def test_long_output_is_shown_short() -> None:
     shown = repr(ExecResult(status=Status.OK, exit_code=0, stdout=b"a" * 10**6))
     assert len(shown) < 2000

@@ -20,7 +20,6 @@ _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from jail import keeper; k
 _HERE = os.path.dirname(os.path.abspath(__file__))
 START_S = 60.0  # a keeper imports what jobs use; on a loaded machine that takes a while
 OVERHEAD = 24 << 20  # bytes of a zygote that its control group is charged for, above the job's own
-OWN_PROCESSES = 3  # the zygote, the pausing process, and the process that forks the runs of a batch
 
 
 class Keeper:
@@ -48,7 +47,6 @@ class Keeper:
             "temp": tempfile.gettempdir(),
             "overhead": OVERHEAD,
             "helper": helper,
-            "own": OWN_PROCESSES,
             "debug": os.environ.get("LYDITE_SANDBOX_DEBUG", ""),
         }
         with theirs:

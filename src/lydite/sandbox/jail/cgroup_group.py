@@ -27,6 +27,7 @@ _FILES = (
     ("kills", "memory", "memory.oom_control", "memory.events", os.O_RDONLY, False),
     ("hits", "memory", "memory.failcnt", None, os.O_RDONLY, False),
     ("peak", "memory", "memory.max_usage_in_bytes", "memory.peak", os.O_RDWR, True),
+    ("pids", "pids", "pids.max", "pids.max", os.O_WRONLY, False),
     ("forks", "pids", "pids.events", "pids.events", os.O_RDONLY, False),
     ("cpu", "cpu", "cpuacct.usage", "cpu.stat", os.O_RDONLY, False),
 )
@@ -140,6 +141,10 @@ class Group:
         else:
             if swap is not None:
                 os.pwrite(swap, above, 0)
+
+    def set_processes(self, count: int) -> None:
+        """Limit processes and threads at one time."""
+        os.pwrite(self._fds["pids"], b"%d" % count, 0)
 
     def oom_kills(self) -> int:
         """Processes of the group that the kernel has killed for want of memory, here or on the whole machine."""

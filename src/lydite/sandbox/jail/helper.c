@@ -31,6 +31,7 @@
 
 enum { CODE = 1, ARGV = 2, BATCH = 3 };                                       /* wire.py */
 enum { NOT_STOPPED, WALL, CPU, MEMORY, DISK, ASKED };                         /* wire.py */
+enum { OWN = 2 }; /* processes of a group that are no job's: the zygote and the pausing process (world.OWN) */
 enum { RUN = 0, FILES = 1, IDLE = 2, DIRTY = 3, GONE = 4, FAILED = 5, DONE = 6 };
 
 #define SYS_CLOSE_RANGE 436
@@ -44,7 +45,7 @@ struct head {
     int64_t memory, processes, descriptors, file_bytes, output_bytes, runs, stdin_bytes, has_files;
 } __attribute__((packed));
 
-struct note { double wall, cpu; int64_t memory, start_ns; } __attribute__((packed)); /* wire.NOTE */
+struct note { double wall, cpu; int64_t memory, processes, start_ns; } __attribute__((packed)); /* wire.NOTE */
 
 struct reply {                                                                /* wire.REPLY */
     uint8_t started;
@@ -68,9 +69,9 @@ struct counters { int64_t kills, forks, hits; };
 
 struct state {                                                                /* helper.py: State */
     int32_t requests, note_r, note_w, lifeline, own_ns, ruleset, landlock_flags, oom;
-    int32_t kills_fd, hits_fd, forks_fd, cpu_fd, limit_fd, swap_fd;
+    int32_t kills_fd, hits_fd, forks_fd, cpu_fd, limit_fd, swap_fd, pids_fd;
     int32_t tick_ms, sampled, extra_processes, init, job, out, err, fd_count, inputs, fds[8];
-    int64_t usual_memory, overhead, swap_slack;
+    int64_t usual_memory, usual_processes, overhead, swap_slack;
     void *stack, *filter, *buffer;
     int64_t filter_bytes, capacity, length, body, skip; /* the rest of a request starts at body, or at skip of a mapped file */
     int32_t (*tick)(int32_t job, double cpu_used, double cpu, int64_t memory);
@@ -138,6 +139,13 @@ static int set_memory(struct state *s, int64_t size) {
         return pwrite(s->swap_fd, above, (size_t)wider, 0) < 0 || pwrite(s->limit_fd, value, (size_t)wide, 0) < 0;
     }
     return s->swap_fd >= 0 && pwrite(s->swap_fd, above, (size_t)wider, 0) < 0;
+}
+
+static int set_processes(struct state *s, int64_t count) {
+    char value[32];
+    if (s->pids_fd < 0) return 0;
+    int wide = snprintf(value, sizeof value, "%lld", (long long)count);
+    return pwrite(s->pids_fd, value, (size_t)wide, 0) < 0;
 }
 
 /* --- the job's own process ---------------------------------------------------------------------------------------- */
@@ -208,10 +216,12 @@ int lydite_strip(struct state *s) {
     struct { uint32_t version; int32_t pid; } header = {0x20080522, 0};
     uint32_t none[6] = {0};
     const struct head *h = &s->head;
-    limit(RLIMIT_NPROC, h->processes + s->extra_processes);
     if (syscall(SYS_capset, &header, none)) fail(s, "capset");
     if (h->kind != BATCH && filter(s)) fail(s, "seccomp");
-    struct note note = {h->timeout, h->cpu * (double)h->runs, h->memory, 0};
+    int64_t processes = h->processes + (h->kind == BATCH); /* and the one that forks the runs */
+    if (processes != s->usual_processes && set_processes(s, processes + OWN)) fail(s, "process limit");
+    limit(RLIMIT_NPROC, processes + s->extra_processes);
+    struct note note = {h->timeout, h->cpu * (double)h->runs, h->memory, processes, 0};
     if (h->runs > 1) note.wall = 1.1 * h->timeout * (double)h->runs;
     if (h->kind != BATCH) limit_run(h);
     note.start_ns = (int64_t)(1e9 * now());
@@ -387,7 +397,7 @@ int lydite_serve(struct state *s) {
         char words[512];
         ssize_t size = polls[0].revents ? read(s->note_r, words, sizeof words) : 0;
         struct reply reply = {0};
-        struct note note = {0, 0, s->usual_memory, 0};
+        struct note note = {0, 0, s->usual_memory, s->usual_processes, 0};
         double start = now(), before = cpu_seconds(s);
         if (size == (ssize_t)sizeof note) {
             memcpy(&note, words, sizeof note);
@@ -424,6 +434,7 @@ int lydite_serve(struct state *s) {
             if (answer(s, both, sizeof reply + (size_t)size)) return GONE;
         }
         if ((!reply.started || note.memory != s->usual_memory) && set_memory(s, s->usual_memory + s->overhead)) return FAILED;
+        if ((!reply.started || note.processes != s->usual_processes) && set_processes(s, s->usual_processes + OWN)) return FAILED;
         if (!untouched(s)) return DIRTY;
     }
 }

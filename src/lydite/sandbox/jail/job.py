@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from . import kernel, program, wire
 from .confined import LandlockOnly
-from .world import Namespaces
+from .world import OWN, Namespaces
 
 World = Namespaces | LandlockOnly
 
@@ -86,7 +86,10 @@ def main(world: World, pipes: Pipes, group: Any, batch: Any) -> NoReturn:
             os.dup2(fds[1] if len(fds) > 1 else pipes.out, 1)
             os.dup2(fds[2] if len(fds) > 2 else pipes.err, 2)
         write_files(request.files)
-        limit(resource.RLIMIT_NPROC, head.processes + world.extra_processes)
+        processes = head.processes + (head.kind == wire.BATCH)  # and the one that forks the runs
+        if group is not None and processes != world.plan["processes"]:
+            group.set_processes(processes + OWN)
+        limit(resource.RLIMIT_NPROC, processes + world.extra_processes)
         if head.kind == wire.BATCH:
             world.strip_batch()
         else:
@@ -97,7 +100,7 @@ def main(world: World, pipes: Pipes, group: Any, batch: Any) -> NoReturn:
             os._exit(1)  # there is no request yet that could be answered
         fail(pipes.note, error)
     wall = 1.1 * head.timeout * head.runs if head.runs > 1 else head.timeout
-    os.write(pipes.note, wire.NOTE.pack(wall, head.cpu * head.runs, head.memory, time.monotonic_ns()))
+    os.write(pipes.note, wire.NOTE.pack(wall, head.cpu * head.runs, head.memory, processes, time.monotonic_ns()))
     if head.kind == wire.BATCH:
         batch(world, pipes, request, fds[0])
         os._exit(0)

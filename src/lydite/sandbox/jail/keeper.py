@@ -21,6 +21,7 @@ from typing import Any
 
 from . import cgroups, helper, job, kernel, warm, wire
 from .enter import become_zygote, environment, set_name, spare_id
+from .world import OWN
 
 GONE = 0x7FFFFFFF
 
@@ -99,10 +100,13 @@ class Keeper:
         number = self.started
         self.started += 1
         plan = {**self.plan, **request["plan"]}
+        # Commands of one session would be in Landlock domains of their own, and could not end what one of them started;
+        # their root is the session's alone without it.
+        plan["landlock"] = not (plan["namespaces"] and request["kind"] == "session")
         uid = spare_id(number) if os.getuid() == 0 else None
         group = None
         if self.groups is not None:
-            group = self.groups.create(str(number), plan["memory"] + plan["overhead"], plan["processes"] + plan["own"])
+            group = self.groups.create(str(number), plan["memory"] + plan["overhead"], plan["processes"] + OWN)
         folder = None
         if self.folder is not None:
             folder = plan["folder"] = f"{self.folder}/{number}"

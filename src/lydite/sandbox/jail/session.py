@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from . import helper, job, tree, wire
 from .confined import LandlockOnly
-from .world import Namespaces
+from .world import OWN, Namespaces
 from .zygote import Watch
 
 EXEC, READ, WRITE, REMOVE, LIST, FREEZE, PACK, UNPACK = range(1, 9)
@@ -78,7 +78,7 @@ class Session:
         try:
             note = self._note(pidfd)
             if len(note) == wire.NOTE.size:
-                wall, cpu, memory, start_ns = wire.NOTE.unpack(note)
+                wall, cpu, memory, _, start_ns = wire.NOTE.unpack(note)
                 stopped, clock, before = self.watch.until_end(pid, pidfd, wall, cpu, memory, start_ns / 1e9)
                 seconds = clock()
                 started = True
@@ -94,6 +94,10 @@ class Session:
         finally:
             ours.close()
             os.close(pidfd)
+        if self.group is not None:  # a command may have had limits of its own
+            with contextlib.suppress(OSError):
+                self.group.set_processes(self.world.plan["processes"] + OWN)
+                self.group.set_memory(self.world.plan["memory"] + self.world.plan["overhead"])
         killed, denied = self.watch.counters()
         full = self.world.full() if status else 0
         cpu_used = self.watch.cpu_since(before, usage) if started else 0.0

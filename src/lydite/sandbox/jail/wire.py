@@ -24,9 +24,10 @@ NOT_STOPPED, WALL, CPU, MEMORY, DISK, ASKED = 0, 1, 2, 3, 4, 5
 # The fixed part of a request, see Head.
 HEAD = struct.Struct("<Bddqqqqqqqq")
 
-# From the job's process to its zygote, just before the program starts: seconds of wall clock, seconds of processor
-# time, bytes of memory, monotonic nanoseconds now. A note of another size is the text of what went wrong in the set-up.
-NOTE = struct.Struct("<ddqq")
+# From the job's process to its zygote, just before the program starts: seconds of wall clock and of processor time,
+# bytes of memory, processes, monotonic nanoseconds now. A note of another size is the text of what went wrong in the
+# set-up.
+NOTE = struct.Struct("<ddqqq")
 
 # From the zygote to the supervisor: did the program start, wait status, why it was stopped, processes killed by the
 # kernel for memory, forks denied, tree full, seconds of wall clock, seconds of processor time.

@@ -19,6 +19,7 @@ from . import kernel, landlock, root, seccomp, wire
 
 _CAPS_HEADER = ctypes.create_string_buffer((0x20080522).to_bytes(4, "little") + bytes(4))
 _CAPS_NONE = ctypes.create_string_buffer(24)
+OWN = 2  # processes of a group that are no job's: the zygote and the pausing process
 DEVICE_PATHS = tuple(f"/dev/{name}" for name in root.DEVICES)
 
 
@@ -91,7 +92,7 @@ class Namespaces:
         if self.ruleset >= 0:
             os.close(self.ruleset)
             self.ruleset = -1
-        if landlock.abi() > 0:
+        if landlock.abi() > 0 and self.plan["landlock"]:
             self.ruleset = landlock.ruleset(
                 read=(*self.plan["read_only"], "/opt", "/proc", "/etc", "/dev", "/var"),
                 write=self.writable,
@@ -152,7 +153,7 @@ class Namespaces:
     @property
     def extra_processes(self) -> int:
         """Added to a job's limit for RLIMIT_NPROC, which the kernel counts per user namespace."""
-        return 8 if self.plan["cgroup"] else 2
+        return OWN + (8 if self.plan["cgroup"] else 0)  # where a group counts, that speaks first
 
     def kill(self, job: int) -> None:
         """Kill every process of the job. They are gone when :meth:`end` returns."""

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from . import helper, job, sampler, wire
 from .batch import Inside, run_batch
 from .confined import LandlockOnly
-from .world import Namespaces
+from .world import OWN, Namespaces
 
 SAMPLE_MS = 30  # a look at the memory of a job this often, where no control group counts it
 TICK_MS = 100  # a look at its processor time this often
@@ -125,11 +125,12 @@ def serve(world: job.World, requests: socket.socket, group: Any, lifeline: int) 
         if note is None:
             os._exit(0)
         if len(note) == wire.NOTE.size:
-            wall, cpu, memory, start_ns = wire.NOTE.unpack(note)
+            wall, cpu, memory, processes, start_ns = wire.NOTE.unpack(note)
             stopped, clock, before = watch.until_end(pid, pidfd, wall, cpu, memory, start_ns / 1e9)
             started = True
         else:
-            stopped, clock, before, memory, started = wire.NOT_STOPPED, _no_time, 0.0, usual + 1, False
+            stopped, clock, before, started = wire.NOT_STOPPED, _no_time, 0.0, False
+            memory = processes = -1  # whatever the set-up had changed is set again
         world.kill(pid)
         _, status, usage = os.wait4(pid, 0)
         world.end(pid)
@@ -149,6 +150,8 @@ def serve(world: job.World, requests: socket.socket, group: Any, lifeline: int) 
             os.close(fd)
         if group is not None and memory != usual:
             group.set_memory(usual + world.plan["overhead"])
+        if group is not None and processes != world.plan["processes"]:
+            group.set_processes(world.plan["processes"] + OWN)
         world.clean()
 
 
