@@ -121,7 +121,8 @@ class Battery:
         self._stop.set()
         self._thread.join(30)
         self.box.close()
-        self.folders_left += os.listdir(self.temporary)
+        # what is compiled once per user is kept on purpose
+        self.folders_left += [name for name in os.listdir(self.temporary) if not name.startswith("lydite-cache")]
         # rm, for it copes with folders of any depth
         subprocess.run(["/bin/rm", "-rf", self.temporary], check=False)
         tempfile.tempdir = None
