@@ -47,7 +47,10 @@ class Victim:
 
     def __init__(self) -> None:
         base = "/var/tmp" if os.access("/var/tmp", os.W_OK) else None
-        self.folder = tempfile.mkdtemp(prefix="victim-", dir=base)
+        self._outer = tempfile.mkdtemp(prefix="victim-", dir=base)
+        os.chmod(self._outer, 0o777)
+        self.folder = f"{self._outer}/machine"  # so that what is next to it goes with it
+        os.mkdir(self.folder)
         self.site = sysconfig.get_path("purelib")
         self.source = str(Path(lydite.__file__).parents[1])
         self.secret = b"-".join((b"CANARY", b"MEM", b"7731")) * 3
@@ -86,7 +89,7 @@ class Victim:
         for pipe in (self._bystander.stdin, self._bystander.stdout):
             assert pipe is not None
             pipe.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self._outer, ignore_errors=True)
 
     def _make_folder(self) -> None:
         root = Path(self.folder)
@@ -228,7 +231,13 @@ class Victim:
         places = {"/", "/etc", "/etc/cron.d", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/var", "/var/tmp", "/home"}
         places |= {"/root", "/opt", "/run", "/run/lock", "/mnt", "/media", "/srv", "/dev", "/dev/shm", "/tmp", "/boot"}
         places |= {self.site, self.source, f"{self.source}/lydite", sysconfig.get_path("stdlib"), sys.prefix}
-        return places | {"/sys/fs/cgroup", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/pids", os.path.expanduser("~")}
+        return places | {
+            self._outer,
+            "/sys/fs/cgroup",
+            "/sys/fs/cgroup/memory",
+            "/sys/fs/cgroup/pids",
+            os.path.expanduser("~"),
+        }
 
 
 def _text(path: str) -> str | None:
