@@ -109,7 +109,7 @@ def test_lint_compiles_checkers_and_judges_solutions(tmp_path: Path) -> None:
         (task("math", {"answer": "1", "tolerance": -1}), [("checker", "checker.config.tolerance")]),
         (task("math", {"answer": "1", "tolerence": 0.1}), [("checker", "checker.config.tolerence")]),
         (task("math", {"answer": "{{{"}), [("checker", "checker.config.answer")]),
-        (task("code", {"tests": ["assert f()"]}, solution="x"), [("no_verifier", "checker.type")]),
+        (task("code", {"tests": ["assert f()"]}, solution="def f(): return 0"), [("solution", "solution")]),
         (task("pytest", {"test_paths": ["t"]}), [("no_verifier", "checker.type")]),
         (task(f"{own}:same", {"text": "hi"}, solution="hi"), []),
         (task(f"{own}:same", {"text": "hi"}, solution="ho"), [("solution", "solution")]),

@@ -38,8 +38,8 @@ def main(source: str, preamble: str, entry: str | None) -> NoReturn:
     except BaseException as error:
         _send(channel, b"L" + _told(error))
         _exit(0)
-    for name, arguments, keywords in decode(_received()):
-        _send(channel, _called(names, name, arguments, keywords))
+    for name, call in decode(_received()):
+        _send(channel, _called(names, name, call))
     _exit(0)
 
 
@@ -59,7 +59,7 @@ def _received() -> bytes:
     return data
 
 
-def _called(names: dict[str, Any], name: str, arguments: list[Any], keywords: dict[str, Any]) -> bytes:
+def _called(names: dict[str, Any], name: str, call: bytes) -> bytes:
     try:
         first, *rest = name.split(".")
         function = names[first]
@@ -68,6 +68,7 @@ def _called(names: dict[str, Any], name: str, arguments: list[Any], keywords: di
     except BaseException:
         return b"D" + encode(name)
     try:
+        arguments, keywords = decode(call)
         value = function(*arguments, **keywords)
     except BaseException as error:
         return b"E" + _told(error)

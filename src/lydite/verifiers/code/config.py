@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 from dataclasses import dataclass
 from typing import Any
 
 from lydite.errors import InputError
+from lydite.verifiers.code.values import NotPlainError, encode
 
 FIELDS = ("tests", "visible", "entry_point", "timeout", "memory_mb")
 TIMEOUT = 5.0
@@ -25,17 +28,25 @@ class InputTest:
 
 @dataclass(frozen=True)
 class CallTest:
-    """What a function returns. ``tolerance``: largest absolute difference of numbers."""
+    """What a function returns. ``arguments``: by position and by name, encoded. ``tolerance``: largest absolute
+    difference of numbers."""
 
     name: str
     call: str
-    args: list[Any]
-    kwargs: dict[str, Any]
+    arguments: bytes
     expected: Any
     tolerance: float | None = None
 
 
-Test = InputTest | CallTest
+@dataclass(frozen=True)
+class AssertTest:
+    """Python source that calls the entry point, by its name or as ``candidate``, and raises where it is wrong."""
+
+    name: str
+    source: str
+
+
+Test = InputTest | CallTest | AssertTest
 
 
 @dataclass(frozen=True)
@@ -82,6 +93,13 @@ def read_config(config: dict[str, Any]) -> CodeConfig:
     if entry is None:
         calls = [test.call for test in tests if isinstance(test, CallTest)]
         entry = calls[0].partition(".")[0] if calls else None
+        entry = entry or next((_called(test.source) for test in tests if isinstance(test, AssertTest)), None)
+    if entry is None and any(isinstance(test, AssertTest) for test in [*tests, *examples]):
+        raise InputError("is missing", field="entry_point", remedy="name the function that the tests call")
+    for kind, group in (("tests", given), ("visible", shown)):
+        for index, test in enumerate(group):
+            if isinstance(test, str) and entry is not None and not _names(test, entry):
+                raise InputError(f"never calls {entry}", field=f"{kind}.{index}", remedy="nothing would be checked")
     return CodeConfig(
         tests=tests,
         examples=examples,
@@ -98,8 +116,11 @@ def _list(value: Any, field: str) -> list[Any]:
 
 
 def _test(test: Any, field: str, name: str, entry: str | None) -> Test:
+    if isinstance(test, str):
+        return AssertTest(name, _source(test, field))
     if not isinstance(test, dict):
-        raise InputError("is no test", field=field, remedy="give {input, expected} or {call, args, expected}")
+        remedy = "give {input, expected}, {call, args, expected} or assert source"
+        raise InputError("is no test", field=field, remedy=remedy)
     if "expected" not in test:
         raise InputError("is missing", field=f"{field}.expected", remedy="say what comes out")
     if "input" in test:
@@ -121,7 +142,47 @@ def _test(test: Any, field: str, name: str, entry: str | None) -> Test:
         isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < float("inf")
     ):
         raise InputError("expected a number from 0", field=f"{field}.tolerance", remedy="it is absolute, such as 1e-6")
-    return CallTest(name, call, arguments, keywords, test["expected"], tolerance)
+    try:
+        coded = encode((arguments, keywords))
+    except NotPlainError as error:
+        raise InputError(str(error), field=f"{field}.args", remedy="give smaller arguments") from None
+    return CallTest(name, call, coded, test["expected"], tolerance)
+
+
+def _source(test: str, field: str) -> str:
+    try:
+        ast.parse(test)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise InputError(f"is no Python source: {error}", field=field, remedy="give assert source") from None
+    if not test.strip():
+        raise InputError("is empty", field=field, remedy="give assert source")
+    return test
+
+
+def _names(test: str, entry: str) -> bool:
+    """Whether a test's source speaks of what it tests at all."""
+    wanted = {entry.rpartition(".")[2], "candidate"}
+    return any(isinstance(node, ast.Name) and node.id in wanted for node in ast.walk(ast.parse(test)))
+
+
+def _called(test: str) -> str | None:
+    """The first name that a test calls and neither defines, imports nor finds built in."""
+    tree = ast.parse(test)
+    own = {"candidate", *dir(builtins)}
+    calls: list[ast.Name] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            own.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            own |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.arg):
+            own.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            own.add(node.id)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            calls.append(node.func)
+    calls.sort(key=lambda name: (name.lineno, name.col_offset))
+    return next((name.id for name in calls if name.id not in own), None)
 
 
 def _only(test: dict[str, Any], known: tuple[str, ...], field: str) -> None:

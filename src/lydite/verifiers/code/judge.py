@@ -1,4 +1,4 @@
-"""Run a candidate's source through tests of the forms input/expected and call/expected."""
+"""Run a candidate's source through tests of all forms."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from lydite.sandbox import ExecResult, Limits
+from lydite.verifiers.code.asserts import judge_asserts
 from lydite.verifiers.code.box import run_each
 from lydite.verifiers.code.compare import equal, same_output, shown
-from lydite.verifiers.code.config import CallTest, CodeConfig, InputTest, Test
+from lydite.verifiers.code.config import AssertTest, CallTest, CodeConfig, InputTest, Test
 from lydite.verifiers.code.outcome import OK, Outcome, ended, failed, read_records
 from lydite.verifiers.code.programs import candidate_program
 from lydite.verifiers.code.values import encode
@@ -18,7 +19,7 @@ MAX_TIMEOUTS = 3
 """Tests that may run out of time: the others are then not run and count as timed out. Else a program that hangs holds
 up a worker for as many time limits as there are tests."""
 
-T = TypeVar("T", InputTest, CallTest)
+T = TypeVar("T", InputTest, CallTest, AssertTest)
 
 
 def judge_tests(source: str, preamble: str, config: CodeConfig) -> dict[str, Outcome]:
@@ -29,24 +30,22 @@ def judge_tests(source: str, preamble: str, config: CodeConfig) -> dict[str, Out
     """
     limits = Limits(timeout=config.timeout, memory_mb=config.memory_mb)
     tests: list[Test] = [*config.tests, *config.examples]
-    inputs = [test for test in tests if isinstance(test, InputTest)]
-    calls = [test for test in tests if isinstance(test, CallTest)]
     done: dict[str, Outcome] = {}
+    inputs = [test for test in tests if isinstance(test, InputTest)]
     if inputs:
-        done |= _each(source, inputs, lambda test: test.input.encode("utf-8", "replace"), _printed, limits)
+        done |= _each(inputs, lambda some: _run_inputs(source, some, limits))
+    calls = [test for test in tests if isinstance(test, CallTest)]
     if calls:
         program = candidate_program(source, preamble, config.entry_point)
-        done |= _each(program, calls, lambda test: encode([(test.call, test.args, test.kwargs)]), _returned, limits)
+        done |= _each(calls, lambda some: _run_calls(program, some, limits))
+    asserts = [test for test in tests if isinstance(test, AssertTest)]
+    if asserts:
+        entry = config.entry_point or ""
+        done |= _each(asserts, lambda some: judge_asserts(source, preamble, entry, some, limits))
     return done
 
 
-def _each(
-    program: str,
-    tests: Sequence[T],
-    stdin: Callable[[T], bytes],
-    judge: Callable[[ExecResult, T], Outcome],
-    limits: Limits,
-) -> dict[str, Outcome]:
+def _each(tests: Sequence[T], judge: Callable[[Sequence[T]], list[Outcome]]) -> dict[str, Outcome]:
     done: dict[str, Outcome] = {}
     late, at = 0, 0
     while at < len(tests):
@@ -54,13 +53,22 @@ def _each(
             done |= {test.name: Outcome("timeout", f"not run after {late} that ran out of time") for test in tests[at:]}
             break
         # One by itself at first: a program that hangs usually hangs always.
-        chunk = tests[at : at + (1 if late or not at else CHUNK)]
-        for test, result in zip(chunk, run_each(program, [stdin(test) for test in chunk], limits), strict=True):
-            outcome = judge(result, test)
-            late += outcome.kind == "timeout"
-            done[test.name] = outcome
-        at += len(chunk)
+        some = tests[at : at + (1 if late or not at else CHUNK)]
+        outcomes = judge(some)
+        late += sum(outcome.kind == "timeout" for outcome in outcomes)
+        done |= {test.name: outcome for test, outcome in zip(some, outcomes, strict=True)}
+        at += len(some)
     return done
+
+
+def _run_inputs(source: str, tests: Sequence[InputTest], limits: Limits) -> list[Outcome]:
+    results = run_each(source, [test.input.encode("utf-8", "replace") for test in tests], limits)
+    return [_printed(result, test) for result, test in zip(results, tests, strict=True)]
+
+
+def _run_calls(program: str, tests: Sequence[CallTest], limits: Limits) -> list[Outcome]:
+    results = run_each(program, [encode([(test.call, test.arguments)]) for test in tests], limits)
+    return [_returned(result, test) for result, test in zip(results, tests, strict=True)]
 
 
 def _printed(result: ExecResult, test: InputTest) -> Outcome:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import binascii
 import marshal
 from functools import lru_cache
 from pathlib import Path
 
-_BOOT = """import sys, types, marshal
+_BOOT = """import binascii, marshal, sys, types
 def _module(name, blob, path=None):
     module = types.ModuleType(name)
     module.__package__ = "grading"
     if path is not None:
         module.__path__ = path
     sys.modules[name] = module
-    exec(marshal.loads(blob), module.__dict__)
+    if blob:
+        exec(marshal.loads(binascii.a2b_base64(blob)), module.__dict__)
     return module
-_module("grading", {empty!r}, [])
-_module("grading.values", {values!r})
-_module("grading.{name}", {main!r}).main"""
+_module("grading", "", [])
+"""
 
 
 def candidate_program(source: str, preamble: str = "", entry: str | None = None) -> str:
@@ -25,14 +26,21 @@ def candidate_program(source: str, preamble: str = "", entry: str | None = None)
     return f"{_boot('candidate')}({source!r}, {preamble!r}, {entry!r})\n"
 
 
+@lru_cache(maxsize=1)
+def tester_program() -> str:
+    """A program that runs the test of its standard input."""
+    return f"{_boot('candidate', 'tester')}()\n"
+
+
 @lru_cache(maxsize=8)
-def _boot(name: str) -> str:
-    # Compiled ahead: the sandbox's interpreter is of this version, and compiling these modules anew for each job
-    # would take longer than the job.
-    empty = marshal.dumps(compile("", "", "exec"))
-    return _BOOT.format(empty=empty, values=_code("values"), name=name, main=_code(name))
+def _boot(*names: str) -> str:
+    # Compiled ahead, without docstrings: the sandbox's interpreter is of this version, and compiling these modules
+    # anew for each job would take longer than the job.
+    modules = [f'_module("grading.{name}", "{_code(name)}")' for name in ("values", *names)]
+    return _BOOT + "\n".join(modules) + ".main"
 
 
-def _code(name: str) -> bytes:
+def _code(name: str) -> str:
     source = (Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8")
-    return marshal.dumps(compile(source, f"grading/{name}.py", "exec", dont_inherit=True))
+    code = compile(source, f"grading/{name}.py", "exec", dont_inherit=True, optimize=2)
+    return binascii.b2a_base64(marshal.dumps(code), newline=False).decode()

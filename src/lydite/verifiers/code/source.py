@@ -64,7 +64,8 @@ def defines(text: str, entry: str) -> bool:
 
 def find_source(text: str, entry: str | None, prompt: str | None = None) -> str | None:
     """The program text to run, or ``None`` where there is no code. ``prompt``: the source that a completion may go on
-    from (HumanEval's form): an indented completion that does not define the entry point is put behind it."""
+    from (HumanEval's form, see :func:`prompt_code`): an indented completion that does not define the entry point is put
+    behind it."""
     if "</think>" in text or text.lstrip().startswith("<think>"):
         rest = after_thinking(text)
         if rest is None:
@@ -87,9 +88,20 @@ def find_source(text: str, entry: str | None, prompt: str | None = None) -> str 
     if defines(source, entry):
         return source
     first = source.lstrip("\n")
-    if prompt is not None and first[:1] in (" ", "\t") and defines(prompt, entry):
+    if prompt and first[:1] in (" ", "\t") and defines(prompt, entry):
         return prompt.rstrip(" \t") + source
     return source if found else None
+
+
+def prompt_code(prompt: str | None, entry: str | None) -> str:
+    """The Python in a prompt, from which helper functions and imports are taken: its complete fenced blocks that are
+    labelled as Python or not at all; without any, the whole prompt where it defines the entry point; else nothing."""
+    if prompt is None or entry is None:
+        return ""
+    found = [block.text for block in blocks(prompt) if block.closed and block.label in _PYTHON]
+    if found:
+        return "\n".join(found)
+    return prompt if defines(prompt, entry) else ""
 
 
 def _pick(complete: list[Block], entry: str | None) -> str:

@@ -14,7 +14,6 @@ Standard library only: a candidate's process and a test's process run this text 
 from __future__ import annotations
 
 import collections
-import re
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -26,9 +25,7 @@ MAX_HEX = 40_000
 MAX_COLLISIONS = 64
 """Members of one set, or keys of one dict, that may share hashes: more are made to keep the reader busy."""
 
-_COUNT = re.compile(rb"(0|[1-9][0-9]{0,8});")
-_INT = re.compile(rb"(-?[0-9a-f]{1,40000});")
-_FLOAT = re.compile(rb"[0-9a-f]{16}")
+_HEX = b"0123456789abcdef"
 _DICTS = (dict, collections.Counter, collections.OrderedDict, collections.defaultdict)
 _SEQUENCES: dict[type, bytes] = {list: b"l", tuple: b"t", set: b"S", frozenset: b"Z"}
 _MAKERS: dict[int, Callable[[list[Any]], Any]] = {ord("l"): list, ord("t"): tuple, ord("S"): set, ord("Z"): frozenset}
@@ -134,18 +131,20 @@ def _take(data: bytes, at: int, depth: int, left: list[int]) -> tuple[Any, int]:
     if tag in b"NTF":
         return {78: None, 84: True, 70: False}[tag], at
     if tag == 105:  # i
-        found = _INT.match(data, at)
-        if found is None:
+        end = data.find(b";", at, at + MAX_HEX + 2)
+        digits = data[at:end].removeprefix(b"-")
+        if end < 0 or not digits or digits.translate(None, _HEX):
             raise MalformedError("not an int")
-        return int(found[1], 16), found.end()
+        return int(data[at:end], 16), end + 1
     if tag == 102:  # f
         return _float(data, at), at + 16
     if tag == 99:  # c
         return complex(_float(data, at), _float(data, at + 16)), at + 32
-    found = _COUNT.match(data, at)
-    if found is None or int(found[1]) > len(data) - found.end():
+    end = data.find(b";", at, at + 10)
+    digits = data[at:end]
+    if end < 0 or not digits.isdigit() or digits != b"%d" % int(digits) or int(digits) >= len(data) - end:
         raise MalformedError("not a value, or cut off")
-    count, at = int(found[1]), found.end()
+    count, at = int(digits), end + 1
     if tag == 115:  # s
         try:
             return data[at : at + count].decode("utf-8", "surrogatepass"), at + count
@@ -182,10 +181,10 @@ def _take(data: bytes, at: int, depth: int, left: list[int]) -> tuple[Any, int]:
 
 
 def _float(data: bytes, at: int) -> float:
-    found = _FLOAT.match(data, at)
-    if found is None:
+    digits = data[at : at + 16]
+    if len(digits) != 16 or digits.translate(None, _HEX):
         raise MalformedError("not a float")
-    return float(struct.unpack(">d", bytes.fromhex(found[0].decode()))[0])
+    return float(struct.unpack(">d", bytes.fromhex(digits.decode()))[0])
 
 
 def _check_hashes(members: list[Any]) -> None:

@@ -9,7 +9,7 @@ from lydite.verifiers.code import box
 from lydite.verifiers.code.config import CodeConfig, read_config
 from lydite.verifiers.code.judge import judge_tests
 from lydite.verifiers.code.outcome import Outcome
-from lydite.verifiers.code.source import find_source
+from lydite.verifiers.code.source import find_source, prompt_code
 from lydite.verifiers.protocol import Check, Submission
 from lydite.verifiers.text import is_refusal
 
@@ -36,11 +36,12 @@ class CodeVerifier:
         box.sandbox()
 
         def check(submission: Submission) -> Verdict:
-            source = find_source(submission.text, settings.entry_point, submission.prompt)
+            preamble = prompt_code(submission.prompt, settings.entry_point)
+            source = find_source(submission.text, settings.entry_point, preamble)
             if source is None:
                 return Verdict.unparseable("refused" if is_refusal(submission.text) else "no_code", _ID)
             try:
-                done = judge_tests(source, "", settings)
+                done = judge_tests(source, preamble, settings)
             except box.LostError as error:
                 return Verdict.invalid("sandbox_lost", _ID, detail=str(error)[:300])
             return _verdict(settings, done, source)

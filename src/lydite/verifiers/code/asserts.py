@@ -1,0 +1,137 @@
+"""Assert-source tests: the test's code in one process, the candidate in another, and values between them.
+
+Covered: the candidate has neither the asserts nor an expected value in its process. What it returns reaches the test
+as plain values; that a test passed is said by the test's own process alone. Not covered: arguments that the candidate
+changes in place, which the test does not see; tests that depend on time or on anything but the seeded ``random``.
+
+A test is run again and again, each time with the answers known so far, until it ends (see ``tester.py``). As it tells
+which calls are likely to follow, twice is usual: the calls of the first time do not depend on the candidate and are
+kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from lydite.sandbox import ExecResult, Limits, Status
+from lydite.verifiers.code.box import run_each
+from lydite.verifiers.code.compare import told
+from lydite.verifiers.code.config import AssertTest
+from lydite.verifiers.code.outcome import OK, Outcome, ended, failed, read_records
+from lydite.verifiers.code.programs import candidate_program, tester_program
+from lydite.verifiers.code.values import MalformedError, decode_at, encode
+
+MAX_CALLS = 1000
+"""Calls of one test."""
+MAX_ROUNDS = 400
+"""Times that a test is run with more answers known."""
+
+Known = list[tuple[bytes, str, bytes]]
+
+
+class Ran:
+    """What a test's process said.
+
+    Attributes:
+        end: how it ended, or ``None`` where it needs answers to ``calls``.
+        first: which call of the test ``calls`` begins with.
+        calls: encoded arguments.
+    """
+
+    def __init__(self, end: Outcome | None, first: int, calls: list[bytes]) -> None:
+        self.end, self.first, self.calls = end, first, calls
+
+
+def judge_asserts(source: str, preamble: str, entry: str, tests: Sequence[AssertTest], limits: Limits) -> list[Outcome]:
+    """What became of each test, in order.
+
+    Raises:
+        LostError: the sandbox failed.
+    """
+    program = candidate_program(source, preamble, entry)
+    done: dict[int, Outcome] = {}
+    calls = {at: list(first_calls(test.source, preamble, entry, limits)) for at, test in enumerate(tests)}
+    for _ in range(MAX_ROUNDS):
+        open_ones = [at for at in calls if at not in done]
+        if not open_ones:
+            break
+        stdins = [encode([(entry, call) for call in calls[at]]) for at in open_ones]
+        answers = [
+            _answers(calls[at], result) for at, result in zip(open_ones, run_each(program, stdins, limits), strict=True)
+        ]
+        inputs = [
+            _input(tests[at].source, preamble, entry, known) for at, (known, _) in zip(open_ones, answers, strict=True)
+        ]
+        results = run_each(tester_program(), inputs, limits)
+        for at, result, (_, stopped) in zip(open_ones, results, answers, strict=True):
+            ran = _read(result, stopped)
+            if ran.end is not None:
+                done[at] = ran.end
+            elif ran.first + len(ran.calls) > MAX_CALLS:
+                done[at] = Outcome("error", f"more than {MAX_CALLS} calls")
+            else:
+                calls[at] = calls[at][: ran.first] + ran.calls
+    return [done.get(at, Outcome("error", "the test does not come to an end")) for at in calls]
+
+
+@lru_cache(maxsize=4096)
+def first_calls(test: str, preamble: str, entry: str, limits: Limits) -> tuple[bytes, ...]:
+    """The calls that a test begins with, as far as can be told without an answer."""
+    result = run_each(tester_program(), [_input(test, preamble, entry, [])], limits)[0]
+    return tuple(_read(result, None).calls)
+
+
+def _input(test: str, preamble: str, entry: str, known: Known) -> bytes:
+    return encode((test, preamble, entry, MAX_CALLS, known))
+
+
+def _answers(calls: list[bytes], result: ExecResult) -> tuple[Known, Outcome | None]:
+    """The answers to calls, and what is said where the test comes to a call that has none."""
+    records, whole = read_records(result.stdout)
+    known: Known = []
+    stopped: Outcome | None = None
+    if result.status is Status.OK and (not whole or len(records) > len(calls)):
+        records, stopped = [], Outcome("error", "wrote to the grader's channel")
+    for call, record in zip(calls, records, strict=False):
+        if record.kind not in "VE" or (record.kind == "E" and record.content[1] == "MemoryError"):
+            stopped = failed(record)
+            break
+        known.append((call, record.kind, record.raw))
+    failure = ended(result)
+    if failure is not None and len(known) == len(calls):  # it went on beyond its limit: at the first call that says so
+        known = known[: next((at for at, (_, kind, _) in enumerate(known) if kind == "E"), max(0, len(known) - 1))]
+    if len(known) < len(calls):
+        stopped = stopped or failure or Outcome("error", "ended before it returned")
+        known += [(call, "X", b"") for call in calls[len(known) :]]
+    return known, stopped
+
+
+def _read(result: ExecResult, stopped: Outcome | None) -> Ran:
+    """What a test's process said. Its output is its own: the candidate has no part in that process but its values."""
+    data, at = result.stdout, 0
+    first = 0
+    calls: list[bytes] = []
+    while at < len(data):
+        kind = data[at : at + 1]
+        if kind == b"X":
+            return Ran(stopped or Outcome("error", "ended before it returned"), 0, [])
+        try:
+            content, at = decode_at(data, at + 1)
+        except MalformedError:
+            break  # cut off: it ran out of time while it was telling
+        if kind == b"C":
+            first = content[0] if not calls else first
+            calls.append(content[1])
+        elif kind == b"P":
+            return Ran(OK if content else Outcome("error", "the test calls nothing"), 0, [])
+        elif kind == b"A":
+            return Ran(Outcome("error", f"the test's arguments are no plain values ({told(content, '')})"), 0, [])
+        else:
+            name, message, raised = content
+            return Ran(Outcome("error" if raised else "wrong", told(name, message)), 0, [])
+    if calls:
+        return Ran(None, first, calls)
+    if result.status is Status.OK:
+        return Ran(Outcome("error", "the test ended before its end"), 0, [])
+    return Ran(ended(result), 0, [])

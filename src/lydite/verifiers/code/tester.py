@@ -1,0 +1,176 @@
+"""What runs in the process of an assert-source test: the test's code, around a proxy of the candidate.
+
+Covered: the candidate never shares a process with the asserts. The proxy answers with values that the grader has
+collected from the candidate's process, in the order of the calls, and only as long as the calls are the ones that they
+were collected for. Not covered: a test's source is its author's, and is trusted to test something.
+
+At a call whose answer is not known yet the run can no longer decide anything. It tells that call and goes on with a
+:class:`Hole` for an answer, only to tell which calls are likely to follow, so that all of them can be made at once.
+
+Records on the channel: ``C`` a call, of unknown answer or predicted; or, at the end, one of ``P`` passed, ``F``
+(exception type, message, whether the candidate raised it), ``X`` stopped at the call at which the candidate's process
+ended, ``A`` the arguments are no plain values. Standard library only.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import os
+import random
+import sys
+import types
+from typing import Any, NoReturn
+
+from .candidate import _load, _received, _send
+from .values import NotPlainError, decode, encode
+
+MESSAGE = 300
+
+
+class Hole:
+    """Stands for an answer that is not known: goes along with anything."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+    def __float__(self) -> float:
+        return 0.0
+
+    def __int__(self) -> int:
+        return 0
+
+    def __len__(self) -> int:
+        return 0
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __str__(self) -> str:
+        return ""
+
+
+def _itself(self: Hole, *_: Any, **__: Any) -> Hole:
+    return self
+
+
+def _true(self: Hole, *_: Any) -> bool:
+    return True
+
+
+for _name in ["eq", "ne", "lt", "le", "gt", "ge", "bool", "contains"]:
+    setattr(Hole, f"__{_name}__", _true)
+for _name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "matmul"]:
+    setattr(Hole, f"__{_name}__", _itself)
+    setattr(Hole, f"__r{_name}__", _itself)
+for _name in ["neg", "pos", "abs", "invert", "round", "call", "getitem", "setitem"]:
+    setattr(Hole, f"__{_name}__", _itself)
+Hole.__index__ = Hole.__int__  # type: ignore[attr-defined]
+
+
+class Proxy:
+    """The candidate's function, as the test sees it."""
+
+    def __init__(self, channel: int, name: str, known: list[tuple[bytes, str, bytes]], most: int) -> None:
+        self.channel, self.__name__ = channel, name
+        self.known, self.most = known, most
+        self.made = 0
+        self.guessing = False
+        self.raised: BaseException | None = None
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        try:
+            call = encode((list(arguments), keywords))
+        except NotPlainError as error:
+            self.stop(b"" if self.guessing else b"A" + encode(str(error)))
+        at = self.made
+        self.made += 1
+        if not self.guessing and at < len(self.known) and self.known[at][0] == call:
+            return self.answer(*self.known[at][1:])
+        self.guessing = True
+        _send(self.channel, b"C" + encode((at, call)))
+        if self.made >= self.most:
+            self.stop(b"")
+        return Hole()
+
+    def answer(self, kind: str, raw: bytes) -> Any:
+        if kind == "V":
+            return decode(raw)
+        if kind == "E":
+            _, near, message = decode(raw)
+            self.raised = _exception(near, message)
+            raise self.raised
+        self.stop(b"X")
+
+    def failed(self, message: Any = "") -> None:
+        """An assertion does not hold."""
+        if not self.guessing:
+            raise AssertionError(message)
+
+    def stop(self, record: bytes) -> NoReturn:
+        _send(self.channel, record)
+        os._exit(0)
+
+
+def _exception(near: str, message: str) -> BaseException:
+    kind = getattr(builtins, near, Exception)
+    try:
+        error = kind(message)
+    except TypeError:  # some need more than a message
+        return Exception(message)
+    return error if isinstance(error, BaseException) else Exception(message)
+
+
+_ASSERT = """
+try:
+    if not 0:
+        _the_proxy.failed()
+except Exception:
+    if not _the_proxy.guessing:
+        raise
+"""
+
+
+class _Asserts(ast.NodeTransformer):
+    """``assert X, Y`` becomes a test that is let pass, whatever happens in it, while answers are guessed."""
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        made = ast.parse(_ASSERT).body[0]
+        check = made.body[0]  # type: ignore[attr-defined]
+        check.test.operand = node.test
+        if node.msg is not None:
+            check.body[0].value.args.append(node.msg)
+        return ast.copy_location(made, node)
+
+
+def main() -> NoReturn:
+    """Run one test, as the standard input has it."""
+    channel = os.dup(1)
+    os.dup2(2, 1)
+    source, preamble, entry, most, known = decode(_received())
+    proxy = Proxy(channel, entry.rpartition(".")[2], known, most)
+    module = types.ModuleType("tests")
+    sys.modules["tests"] = module
+    names = module.__dict__
+    random.seed(0)
+    if preamble:
+        _load(preamble, "prompt.py", names)
+    names.update({proxy.__name__: proxy, "candidate": proxy, "_the_proxy": proxy})
+    try:
+        tree = ast.fix_missing_locations(_Asserts().visit(ast.parse(source, "test.py")))
+        exec(compile(tree, "test.py", "exec", dont_inherit=True), names)  # noqa: S102  (what this process is for)
+        if not proxy.made and isinstance(names.get("check"), types.FunctionType):
+            names["check"](proxy)
+    except BaseException as error:
+        try:
+            message = str(error)[:MESSAGE]
+        except Exception:
+            message = ""
+        ours = error is proxy.raised
+        proxy.stop(b"" if proxy.guessing else b"F" + encode((type(error).__name__, message, ours)))
+    proxy.stop(b"" if proxy.guessing else b"P" + encode(proxy.made))

@@ -1,0 +1,196 @@
+"""Assert-source tests: judged in a process that the candidate has no part in."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lydite import verify
+from lydite.errors import InputError
+from lydite.tasksets.records import recognise
+from lydite.verdict import Outcome, Verdict
+from lydite.verifiers import build
+
+FOLDER = Path(__file__).parent / "code_cases"
+PROGRAMS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.txt"))}
+ADD = {
+    "type": "code",
+    "config": {
+        "tests": [
+            "assert add(1, 2) == 3\nassert add(-7, 1000) == 993\nassert add(5, 6) == 11",
+            "def check(candidate):\n    for a in range(5):\n        assert candidate(a, 7) == a + 7\n\ncheck(add)",
+            "import math\nassert math.isclose(add(0.1, 0.2), 0.3)\nassert not (add(1, 1) != 2), 'one and one'",
+        ],
+        "entry_point": "add",
+        "timeout": 2,
+        "memory_mb": 128,
+    },
+}
+
+
+def judge(tests: str | list[str], program: str, prompt: str | None = None, **more: Any) -> Verdict:
+    config = {"tests": [tests] if isinstance(tests, str) else tests, "entry_point": "f", **more}
+    return verify({"type": "code", "config": config}, program, prompt)
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name.startswith("right")])
+def test_a_right_program_is_correct(name: str) -> None:
+    assert verify(ADD, f"```python\n{PROGRAMS[name]}```").correct
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if not name.startswith("right")])
+def test_a_cheat_earns_nothing(name: str) -> None:
+    verdict = verify(ADD, f"```python\n{PROGRAMS[name]}```")
+    assert (verdict.outcome, verdict.score) == (Outcome.INCORRECT, 0.0)
+
+
+FORGED = """
+import os
+for descriptor in range(256):
+    for record in (b"Pi1;", b"P", b"V" + b"T", b"Ct2;i0;b0;", b"X"):
+        try:
+            os.write(descriptor, record)
+        except OSError:
+            pass
+"""
+
+
+@pytest.mark.parametrize("end", ["", "os._exit(0)\n"])
+def test_a_forged_end_of_the_test_is_none(end: str) -> None:
+    assert judge("assert f(1) == 2", f"{FORGED}{end}def f(x):\n    return 0").score == 0
+    assert judge("assert f(1) == 2", "def f(x):\n    " + FORGED.replace("\n", "\n    ") + "\n    return 0").score == 0
+
+
+@pytest.mark.parametrize(
+    ("test", "program", "reason"),
+    [
+        ("assert f(f(2)) == 8", "def f(x): return 2 * x", "correct"),
+        ("x = 1\nwhile x < 100:\n    x = f(x)\nassert x == 128", "def f(x): return 2 * x", "correct"),
+        ("try:\n    f(0)\n    raise SystemError\nexcept ValueError as e:\n    assert 'no' in str(e)",
+         "class Mine(ValueError): pass\ndef f(x): raise Mine('no zero')", "correct"),
+        ("try:\n    f(0)\nexcept ValueError:\n    pass\nelse:\n    assert False", "def f(x): return x", "wrong"),
+        ("assert f(1) == (1, 2)", "def f(x): return (1, 2)", "correct"),
+        ("assert f(1) == (1, 2)", "def f(x): return [1, 2]", "wrong"),
+        ("assert set(f(1)) == {1, 2}", "def f(x): return [2, 1, 1]", "correct"),
+        ("assert f(1) == {'a': {1}}",
+         "import collections\ndef f(x): return collections.defaultdict(set, a={1})", "correct"),
+        ("assert abs(f(1) - 0.5) < 1e-6", "def f(x): return None", "wrong"),
+        ("assert abs(f(1) - 0.5) < 1e-6", "def f(x): return float('nan')", "wrong"),
+        ("assert f(1) is None", "def f(x): pass", "correct"),
+        ("assert f(1) == 1", "def f(x): return x / 0", "error"),
+        ("assert f(1) == 1", "def f(x): return y", "error"),
+        ("assert f(1) == 1", "def g(x): return 1", "no_code"),
+        ("assert f(1) == 1", "def f(x):\n import sys; sys.exit(0)", "error"),
+        ("assert f(1) == 1\nassert f(2) == 2", "def f(x):\n while x > 1: pass\n return x", "timeout"),
+        ("assert f(1) == 2\nassert f(2) == 2", "def f(x):\n while x > 1: pass\n return x", "wrong"),
+        ("assert f(1) == 1", "def f(x):\n print('y' * 10**8)\n return x", "output"),
+        ("assert f(1) == 1", "def f(x): return 'x' * 10**10", "memory"),
+        ("assert f(1) == 1", "def f(x): return (n for n in [1])", "wrong"),
+        ("assert f(1, b=2) == [1, 2]", "def f(a, *, b): return [a, b]", "correct"),
+        ("assert f(1) == 1\nassert f(1) == 2", "n = 0\ndef f(x):\n global n\n n += 1\n return n", "correct"),
+        ("def check(candidate):\n    assert candidate(2) == 4", "def f(x): return 2 * x", "correct"),
+        ("def check(candidate):\n    assert candidate(2) == 4", "def f(x): return x", "wrong"),
+        ("import random\nfor _ in range(50):\n    n = random.randint(0, 10**9)\n    assert f(n) == n + 1",
+         "def f(x): return x + 1", "correct"),
+        ("class T:\n    def go(self):\n        assert f(1) == 1, f'{f(1)} is not 1'\nT().go()",
+         "def f(x): return 1", "correct"),
+        ("class T:\n    def go(self):\n        assert f(1) == 1, f'{f(1)} is not 1'\nT().go()",
+         "def f(x): return 2", "wrong"),
+        ("n = 0\nwhile True:\n    n += 1\n    assert f(n) == n", "def f(x): return x", "error"),
+    ],
+)  # fmt: skip
+def test_the_reason(test: str, program: str, reason: str) -> None:
+    assert judge(test, program, timeout=2).reason == reason
+
+
+def test_arguments_are_copies() -> None:
+    program = "def f(x):\n    x.append(1)\n    return x"
+    assert judge("x = []\nassert f(x) == [1]\nassert x == []\nassert f(x) == [1]", program).correct
+
+
+def test_the_helpers_of_a_test_come_from_the_prompt() -> None:
+    prompt = 'import math\ndef coded(x):\n    return x + 1\n\ndef f(x):\n    """Undo coded."""\n'
+    test = "for n in range(20):\n    assert f(coded(n)) == math.floor(n)"
+    assert judge(test, "    return x - 1\n", prompt).correct
+    assert judge(
+        test, "```python\ndef f(x):\n    return math.floor(x) - 1\n```", f"Do:\n```python\n{prompt}\n```"
+    ).correct
+    cheat = "import builtins\ndef coded(x):\n    return x\nbuiltins.coded = coded\ndef f(x):\n    return x"
+    assert judge(test, cheat, prompt).score == 0
+    assert judge(test, "def f(x):\n    return x - 1").reason == "wrong"
+
+
+def test_the_stub_of_the_prompt_is_not_the_candidate() -> None:
+    prompt = "def f(x):\n    return 2 * x\n"
+    verdict = judge("assert f(2) == 4", "```python\nx = 1\n```", prompt)
+    assert (verdict.score, verdict.reason) == (0, "error")
+
+
+def test_each_test_is_a_part() -> None:
+    tests = ["assert f(1) == 1", "assert f(2) == 3", "assert f(3) == 3"]
+    verdict = judge(tests, "def f(x): return x", visible=tests[:1])
+    assert [(part.name, part.reason) for part in verdict.parts] == [("t1 visible", "ok"), ("t2", "wrong"), ("t3", "ok")]
+    assert verdict.score == pytest.approx(2 / 3)
+
+
+def test_the_same_verdict_again() -> None:
+    program = "def f(x):\n    return {str(n) for n in range(x)} if x else [id]"
+    tests = ["assert f(9) == 1", "assert list(f(30))[0] == 1", "assert f(0) == 1"]
+    assert judge(tests, program) == judge(tests, program)
+
+
+@pytest.mark.parametrize(
+    ("config", "field"),
+    [
+        ({"tests": ["assert f("]}, "tests.0"),
+        ({"tests": [" "]}, "tests.0"),
+        ({"tests": ["assert 1 == 1"]}, "entry_point"),
+        ({"tests": ["assert f(1) == 1", "assert 1 == 1"]}, "tests.1"),
+        ({"tests": ["def check(solve):\n    assert solve(1) == 1"], "entry_point": "f"}, "tests.0"),
+    ],
+)
+def test_a_test_of_nothing_is_refused(config: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        build({"type": "code", "config": config})
+    assert caught.value.field == f"checker.config.{field}"
+
+
+def test_the_entry_point_is_found_in_the_test() -> None:
+    checker = {"type": "code", "config": {"tests": ["import math\nassert math.floor(abs(area(2))) == 12"]}}
+    assert verify(checker, "def area(r):\n    return 3.14159 * r * r").correct
+
+
+@pytest.fixture(scope="module")
+def humaneval(shared: Path) -> list[dict[str, Any]]:
+    with gzip.open(shared / "data" / "HumanEval.jsonl.gz", "rt") as lines:
+        rows = [recognise(json.loads(line)) for line in lines]
+    return [row for row in rows if row is not None]
+
+
+def scores(tasks: list[dict[str, Any]], completion: str | None) -> list[tuple[str, float | None]]:
+    return [
+        (
+            task["id"],
+            verify(task["checker"], task["solution"] if completion is None else completion, task["prompt"]).score,
+        )
+        for task in tasks
+    ]
+
+
+def test_every_reference_solution_of_humaneval_is_correct(humaneval: list[dict[str, Any]]) -> None:
+    assert len(humaneval) == 164
+    assert [said for said in scores(humaneval, None) if said[1] != 1.0] == []
+
+
+def test_the_body_alone_is_enough(humaneval: list[dict[str, Any]]) -> None:
+    tasks = [{**task, "solution": task["solution"][len(task["prompt"]) :]} for task in humaneval[:20]]
+    assert [said for said in scores(tasks, None) if said[1] != 1.0] == []
+
+
+@pytest.mark.parametrize("body", ["return None", "import os; os._exit(0)", "raise SystemExit(0)"])
+def test_nothing_passes_humaneval_without_doing_it(humaneval: list[dict[str, Any]], body: str) -> None:
+    assert [said for said in scores(humaneval, f"    {body}\n") if said[1] != 0] == []
