@@ -94,6 +94,10 @@ def expected(policy: Policy, name: str, args: tuple[int, ...], pid: int | None) 
         return ENOSYS
     if name in IDLE:
         return NOTHING
+    if policy.own_process_only and (name == "inotify_add_watch" or "xattr" in name) and name in ATTRIBUTES:
+        return EPERM
+    if name == "setsockopt" and not policy.memfd and low[1] == socket.SOL_SOCKET and low[2] in (7, 8, 32, 33):
+        return NOTHING
     if name in ATTRIBUTES:
         return ALLOW if policy.attributes else EPERM
     if name == "memfd_create":

@@ -76,7 +76,7 @@ class Rule(NamedTuple):
 
     clauses: tuple[tuple[Arg, ...], ...]
     hit: int
-    miss: int
+    miss: int | Rule
 
 
 Decision = int | Rule
@@ -136,6 +136,8 @@ _ATTRIBUTES = (
     "fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr inotify_add_watch"
 )
 
+_NOTES = "inotify_add_watch setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat"
+
 # CLONE_NEW*: user namespaces give capabilities. CLONE_PARENT: the new process would be the zygote's child, and the end
 # of the pid namespace would wait for the zygote to collect it. CLONE_NEWTIME cannot be given to clone.
 _CLONE_REFUSED = 0x7E020000 | 0x8000
@@ -175,9 +177,14 @@ def decisions(policy: Policy, named: bool) -> dict[str, Decision]:
     # The mode has 16 bits. A plain file or a named pipe, no device; a socket file is made by bind.
     found["mknod"], found["mknodat"] = (_only((Arg(at, (0, 0x8000, 0x1000), 0xF000),)) for at in (1, 2))
     # SO_ATTACH_FILTER and its kin put programs into the kernel, TCP_ULP puts other protocols on top of TCP.
-    found["setsockopt"] = _never((Arg(1, (1,)), Arg(2, (26, 50, 51, 52))), (Arg(1, (6,)), Arg(2, (31,))))
+    filters = _never((Arg(1, (1,)), Arg(2, (26, 50, 51, 52))), (Arg(1, (6,)), Arg(2, (31,))))
+    found["setsockopt"] = filters
     found["setrlimit"] = Rule(((Arg(0, _LIMITS),),), ALLOW, DONE)
     found["prlimit64"] = Rule(((Arg(1, _LIMITS),), _NO_LIMIT), ALLOW, DONE)
+    if not policy.memfd:
+        # Nobody counts what sockets hold, so they keep the size they are made with: SO_SNDBUF, SO_RCVBUF, -FORCE.
+        sizes = ((Arg(1, (1,)), Arg(2, (7, 8, 32, 33))),)
+        found["setsockopt"] = filters._replace(miss=Rule(sizes, DONE, ALLOW))
     found |= _sockets(policy)
     if policy.namespaces:
         found["setns"] = _only((Arg(1, (_CLONE_NEWPID,)),))
@@ -198,6 +205,8 @@ def decisions(policy: Policy, named: bool) -> dict[str, Decision]:
         fcntls += _FCNTL_OWNER
     found["ioctl"], found["fcntl"] = (_never((Arg(1, refused),)) for refused in (ioctls, fcntls))
     if policy.own_process_only:
+        # Landlock has no right for these: names in a folder that others use, and notes on files that all may write.
+        found |= dict.fromkeys(_NOTES.split(), EPERM)
         found |= _own_process((0, OWN) if named else (0,))
     return found
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import shutil
 import signal
 from typing import Any
 
-from . import kernel, landlock, seccomp, wire
+from . import kernel, landlock, seccomp, tree, wire
 from .world import DEVICE_PATHS, drop_capabilities
 
 
@@ -39,15 +38,10 @@ class LandlockOnly:
     def enter(self) -> None:
         """Called as an ordinary child; as root it has become a spare uid before."""
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)  # orphans of a job come to us
-        for folder in self.writable:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-        self.ruleset = landlock.ruleset(
-            read=_without(self.plan["read_only"], self.plan["masked"]) + [path for path, _ in self.plan["packages"]],
-            write=self.writable,
-            device_files=DEVICE_PATHS,
-        )
+        self._read = _without(self.plan["read_only"], self.plan["masked"]) + [path for path, _ in self.plan["packages"]]
+        self._folders()
         self._policy = seccomp.Policy(
             sockets="none",
             memfd=False,
@@ -143,18 +137,31 @@ class LandlockOnly:
         return wire.FILES if count > self.plan["inodes"] else wire.BYTES if size > self.plan["disk"] else 0
 
     def untouched(self) -> bool:
-        """Whether the writable folders are empty."""
-        return not any(os.listdir(folder) for folder in self.writable)
+        """Whether the writable folders are as they were made."""
+        found = [os.stat(folder) for folder in (self.base, *self.writable)]
+        return all(info.st_mtime_ns == 0 and info.st_mode & 0o7777 == 0o700 for info in found)
 
     def clean(self) -> None:
+        """Fresh folders, unless nothing has touched these: times and modes of a folder tell something as well."""
+        if self.untouched():
+            return
+        base = os.open(self.base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for folder in self.writable:
+                tree.remove(base, os.path.basename(folder))
+        finally:
+            os.close(base)
+        self._folders()
+
+    def _folders(self) -> None:
         for folder in self.writable:
-            os.chmod(folder, 0o700)
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        shutil.rmtree(entry.path, onerror=_open_up)
-                    else:
-                        os.unlink(entry.path)
+            os.mkdir(folder, 0o700)
+            os.utime(folder, (0, 0))  # whatever a job makes here moves it
+        os.chmod(self.base, 0o700)
+        os.utime(self.base, (0, 0))
+        if self.ruleset >= 0:
+            os.close(self.ruleset)
+        self.ruleset = landlock.ruleset(read=self._read, write=self.writable, device_files=DEVICE_PATHS)
 
 
 def _without(paths: list[str], masked: list[str]) -> list[str]:
@@ -169,18 +176,6 @@ def _without(paths: list[str], masked: list[str]) -> list[str]:
         else:
             allowed.append(path)
     return allowed
-
-
-def _open_up(function: Any, path: str, error: Any) -> None:
-    """A folder that the job made unreadable: it is ours, so make it readable and go on."""
-    del error
-    with contextlib.suppress(OSError):
-        os.chmod(os.path.dirname(path), 0o700)
-        os.chmod(path, 0o700)
-        if os.path.isdir(path):
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            function(path)
 
 
 def _tasks_of(uid: int) -> int:

@@ -12,14 +12,13 @@ import gc
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import tempfile
 from collections.abc import Iterable
 from typing import Any
 
-from . import cgroups, helper, job, kernel, warm, wire
+from . import cgroups, helper, job, kernel, tree, warm, wire
 from .enter import become_zygote, environment, set_name, spare_id
 from .world import OWN
 
@@ -188,7 +187,7 @@ class Keeper:
             with contextlib.suppress(OSError):  # what cannot be removed now is swept by a later keeper
                 group.remove()
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove_folder(folder)
 
     def close(self) -> None:
         """End everything and remove everything."""
@@ -199,7 +198,7 @@ class Keeper:
         for number in list(self.children):
             self.bury(number)
         if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            _remove_folder(self.folder)
 
 
 def _sweep_folders(temp: str) -> None:
@@ -208,8 +207,19 @@ def _sweep_folders(temp: str) -> None:
         parts = name.split("-")
         if len(parts) == 4 and parts[0] == "lydite" and parts[1].isdigit() and _start_time(int(parts[1])) != parts[2]:
             path = os.path.join(temp, name)
-            if os.lstat(path).st_uid == os.getuid():
-                shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                if os.lstat(path).st_uid == os.getuid():
+                    _remove_folder(path)
+
+
+def _remove_folder(path: str) -> None:
+    """Remove what jobs may have made as deep and as closed as they liked. What is left is swept by a later keeper."""
+    with contextlib.suppress(OSError):
+        parent = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            tree.remove(parent, os.path.basename(path))
+        finally:
+            os.close(parent)
 
 
 def _start_time(pid: int) -> str:

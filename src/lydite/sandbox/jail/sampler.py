@@ -34,13 +34,15 @@ def memory(proc: int, members: Iterable[int], limit: int, network: bool) -> int:
         private += fields.get(b"RssAnon", 0)
         shared += fields.get(b"RssShmem", 0)
         tables += fields.get(b"VmPTE", 0)
-        size = max(size, fields.get(b"VmSize", 0))
+        size += fields.get(b"VmSize", 0)
     if network:
         tables += max(0, _sockets(proc) - FEW_SOCKETS) * SOCKET_BYTES
-    if private + shared + tables > limit or size > limit + SPARSE:
+    if private + shared + tables > limit:
         # The cheap sum counts what several processes share in each of them. Now exactly, with each page once.
         private = sum(_amounts(proc, f"{pid}/smaps_rollup").get(b"Pss_Anon", 0) for pid in members)
         shared = _shared(proc, members)
+    elif size > limit + SPARSE:
+        shared = max(shared, _shared(proc, members))
     return private + shared + tables
 
 

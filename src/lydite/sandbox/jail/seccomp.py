@@ -77,7 +77,7 @@ class _Code:
         return self._rules[decision]
 
     def _rule(self, rule: Rule) -> int:
-        otherwise = self.answer(rule.miss)
+        otherwise = self.decide(rule.miss)
         for clause in reversed(rule.clauses):
             if not all(arg.values for arg in clause):
                 continue  # nothing can be one of no values
