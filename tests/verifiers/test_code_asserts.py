@@ -100,6 +100,11 @@ def test_a_forged_end_of_the_test_is_none(end: str) -> None:
          "def f(x): return 1", "correct"),
         ("class T:\n    def go(self):\n        assert f(1) == 1, f'{f(1)} is not 1'\nT().go()",
          "def f(x): return 2", "wrong"),
+        ("x = 5\nwhile f(x):\n    x -= 1\nassert x == 0", "def f(x):\n while x < 0: pass\n return x", "correct"),
+        ("for x in f(3):\n    assert f(x) == [x]\nassert f(4) == [4]", "def f(x): return [x]", "correct"),
+        ("assert all(f(x) == x for x in range(9))", "def f(x): return x", "correct"),
+        ("assert all(f(x) == x for x in range(9))", "def f(x): return min(x, 7)", "wrong"),
+        ("x = 9\nwhile x:\n    x = f(x)", "import time\ndef f(x):\n time.sleep(1.5)\n return -x", "timeout"),
         ("n = 0\nwhile True:\n    n += 1\n    assert f(n) == n", "def f(x): return x", "error"),
     ],
 )  # fmt: skip

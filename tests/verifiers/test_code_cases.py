@@ -104,3 +104,31 @@ def test_programs_that_beat_other_graders_are_not_correct(shared: Path) -> None:
     assert len(said) > 10
     assert [name for name, outcomes in said.items() if Outcome.CORRECT in outcomes] == ["p01_honest_control"]
     assert not [name for name, outcomes in said.items() if Outcome.INVALID in outcomes]
+
+
+def test_without_a_sandbox_the_command_leaves_with_2(tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    row = {"completion": "4", "checker": {"type": "exact", "config": {"answer": "4"}}}
+    source.write_text(json.dumps({"completion": "x", "checker": CHECKER}) + "\n" + json.dumps(row) + "\n")
+    code = (
+        "import sys\nfrom lydite.cli import main\nfrom lydite.errors import UnavailableError\n"
+        "from lydite.verifiers.code import box\n"
+        "def none(): raise UnavailableError('no back end works here')\n"
+        "box.sandbox = none\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "verify", str(source)], capture_output=True, timeout=60)
+    assert done.returncode == 2
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(row["outcome"], row["score"]) for row in rows] == [("invalid", None), ("correct", 1.0)]
+    assert "no back end works here" in rows[0]["detail"]
+
+
+def test_a_time_limit_of_the_command_ends_a_program_that_hangs(tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    checker = {"type": "code", "config": {**CHECKER["config"], "timeout": 60}}  # type: ignore[dict-item]
+    rows = [{"completion": fenced(PROGRAMS[name]), "checker": checker} for name in ("bomb_time", "right_plain")]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = [sys.executable, "-m", "lydite", "verify", str(source), "--timeout", "2"]
+    done = subprocess.run(command, capture_output=True, timeout=60)
+    said = [(row["outcome"], row["reason"]) for row in map(json.loads, done.stdout.splitlines())]
+    assert said == [("incorrect", "timeout"), ("correct", "correct")]

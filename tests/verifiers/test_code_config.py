@@ -116,7 +116,7 @@ def test_programs_that_read_and_print(program: str, reasons: list[str]) -> None:
     assert [part.reason for part in verify(ECHO, f"```python\n{program}\n```").parts] == reasons
 
 
-def call_checker(*tests: dict[str, Any], **more: Any) -> dict[str, Any]:
+def call_checker(*tests: dict[str, Any] | str, **more: Any) -> dict[str, Any]:
     return {"type": "code", "config": {"tests": list(tests), **more}}
 
 
@@ -160,3 +160,37 @@ def test_nothing_to_grade() -> None:
     assert verify(checker, "I'm sorry, I cannot help with that.").reason == "refused"
     assert verify(checker, "It is 42.").reason == "no_code"
     assert verify(checker, "```python\nx = 1\n```").outcome is Outcome.INCORRECT
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "x = '\0'",
+        "x = 1\n" * 150_000,
+        "(" * 100_000 + ")" * 100_000,
+        "x = '\ud800'",
+        "é = 1\nprint(é)",
+        "# coding: nonsense",
+    ],
+    ids=["NUL", "long", "deep", "surrogate", "unicode", "coding"],
+)
+@pytest.mark.parametrize(
+    "checker",
+    [
+        call_checker({"input": "2", "expected": "5"}),
+        call_checker(GOOD),
+        call_checker("assert f(1) == 1", entry_point="f"),
+    ],
+)
+def test_odd_programs_are_the_candidates_fault(program: str, checker: dict[str, Any]) -> None:
+    assert verify(checker, f"```python\n{program}\n```").outcome is Outcome.INCORRECT
+
+
+def test_form_feeds_and_line_separators_stay() -> None:
+    program = "def f(x):\n    return '\x0c\u2028'\n"
+    assert find_source(f"```python\n{program}```", "f") == program
+
+
+def test_the_error_output_is_told() -> None:
+    verdict = verify(ECHO, "```python\nraise ValueError('so not')\n```")
+    assert verdict.parts[0].evidence == "ended with code 1: ValueError: so not"

@@ -15,7 +15,7 @@ import typer
 
 from lydite.cli.verify_output import Sink
 from lydite.codec import well_formed
-from lydite.errors import InputError
+from lydite.errors import InputError, UnavailableError
 from lydite.flag import Flag
 from lydite.task import Checker, Task
 from lydite.verdict import Outcome, Part, Verdict
@@ -219,6 +219,9 @@ def make_judge(setup: bytes) -> Callable[[bytes], bytes]:
             check = build(checker)
         except InputError as error:
             verdict = Verdict.invalid("unreadable_line", "", detail=str(error.at(line=number))[:1000])
+            return _reply(row_id, verdict, line=number, mark=_BAD)
+        except UnavailableError as error:
+            verdict = Verdict.invalid("unavailable", "", detail=f"line {number}: {error}"[:1000])
             return _reply(row_id, verdict, line=number, mark=_BAD)
         started = time.perf_counter()
         given = submission(row.completion, row.prompt)

@@ -26,6 +26,8 @@ MAX_CALLS = 1000
 """Calls of one test."""
 MAX_ROUNDS = 400
 """Times that a test is run with more answers known."""
+MAX_TIMES = 4
+"""Time limits that all runs for one test may take together."""
 
 Known = list[tuple[bytes, str, bytes]]
 
@@ -50,29 +52,32 @@ def judge_asserts(source: str, preamble: str, entry: str, tests: Sequence[Assert
         LostError: the sandbox failed.
     """
     program = candidate_program(source, preamble, entry)
+    calls = [list(first_calls(test.source, preamble, entry, limits)) for test in tests]
+    spent = [0.0 for _ in tests]
     done: dict[int, Outcome] = {}
-    calls = {at: list(first_calls(test.source, preamble, entry, limits)) for at, test in enumerate(tests)}
     for _ in range(MAX_ROUNDS):
-        open_ones = [at for at in calls if at not in done]
-        if not open_ones:
+        left = [at for at in range(len(tests)) if at not in done]
+        if not left:
             break
-        stdins = [encode([(entry, call) for call in calls[at]]) for at in open_ones]
-        answers = [
-            _answers(calls[at], result) for at, result in zip(open_ones, run_each(program, stdins, limits), strict=True)
-        ]
+        stdins = [encode([(entry, call) for call in calls[at]]) for at in left]
+        ran = run_each(program, stdins, limits)
+        answers = [_answers(calls[at], result) for at, result in zip(left, ran, strict=True)]
         inputs = [
-            _input(tests[at].source, preamble, entry, known) for at, (known, _) in zip(open_ones, answers, strict=True)
+            _input(tests[at].source, preamble, entry, known) for at, (known, _) in zip(left, answers, strict=True)
         ]
-        results = run_each(tester_program(), inputs, limits)
-        for at, result, (_, stopped) in zip(open_ones, results, answers, strict=True):
-            ran = _read(result, stopped)
-            if ran.end is not None:
-                done[at] = ran.end
-            elif ran.first + len(ran.calls) > MAX_CALLS:
+        tested = run_each(tester_program(), inputs, limits)
+        for at, result, (_, stopped), test in zip(left, ran, answers, tested, strict=True):
+            said = _read(test, stopped)
+            spent[at] += result.wall_s + test.wall_s
+            if said.end is not None:
+                done[at] = said.end
+            elif said.first + len(said.calls) > MAX_CALLS:
                 done[at] = Outcome("error", f"more than {MAX_CALLS} calls")
+            elif spent[at] > MAX_TIMES * limits.timeout:
+                done[at] = Outcome("timeout", "ran out of time")
             else:
-                calls[at] = calls[at][: ran.first] + ran.calls
-    return [done.get(at, Outcome("error", "the test does not come to an end")) for at in calls]
+                calls[at] = calls[at][: said.first] + said.calls
+    return [done.get(at, Outcome("error", "the test does not come to an end")) for at in range(len(tests))]
 
 
 @lru_cache(maxsize=4096)

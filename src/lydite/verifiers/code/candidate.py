@@ -11,6 +11,7 @@ Standard library only.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import os
 import sys
 import types
@@ -32,26 +33,24 @@ def main(source: str, preamble: str, entry: str | None) -> NoReturn:
     names = module.__dict__
     try:
         if preamble:
-            _load(preamble, "prompt.py", names)
+            load(preamble, "prompt.py", names)
             names.pop(entry or "", None)
         _exec(_compile(source, "solution.py", "exec", dont_inherit=True), names)
     except BaseException as error:
-        _send(channel, b"L" + _told(error))
+        send(channel, b"L" + _told(error))
         _exit(0)
-    for name, call in decode(_received()):
-        _send(channel, _called(names, name, call))
+    for name, call in decode(received()):
+        send(channel, _called(names, name, call))
     _exit(0)
 
 
-def _load(preamble: str, file: str, names: dict[str, Any]) -> None:
+def load(preamble: str, file: str, names: dict[str, Any]) -> None:
     """The prompt's imports and helper functions; a prompt that is no program gives none."""
-    try:
+    with contextlib.suppress(Exception, SystemExit):
         _exec(_compile(preamble, file, "exec", dont_inherit=True), names)
-    except Exception:
-        names.pop("__builtins__", None)
 
 
-def _received() -> bytes:
+def received() -> bytes:
     """All of the standard input. Read after the source was loaded."""
     data = b""
     while piece := os.read(0, 1 << 20):
@@ -90,7 +89,7 @@ def _told(error: BaseException) -> bytes:
         return encode(("Exception", "Exception", ""))
 
 
-def _send(channel: int, record: bytes) -> None:
+def send(channel: int, record: bytes) -> None:
     view = memoryview(record)
     while view:
         view = view[_write(channel, view) :]

@@ -47,7 +47,9 @@ def ended(result: ExecResult) -> Outcome | None:
     kind = _KINDS.get(result.status, "error")
     if result.status is Status.ERROR:
         code = result.exit_code or 0
-        return Outcome(kind, f"ended with code {code}" if code > 0 else f"ended by signal {-code}")
+        last = result.stderr[-1000:].decode("utf-8", "replace").strip().rpartition("\n")[2]
+        words = f"ended with code {code}" if code > 0 else f"ended by signal {-code}"
+        return Outcome(kind, f"{words}: {told(last, '')}" if last else words)
     return Outcome(kind, _WORDS.get(kind, f"stopped: {result.status}"))
 
 

@@ -33,7 +33,7 @@ def blocks(text: str) -> list[Block]:
     found: list[Block] = []
     mark, label, indent = "", "", 0
     lines: list[str] = []
-    for line in text.splitlines():
+    for line in text.replace("\r\n", "\n").split("\n"):
         match = _FENCE.match(line) if "```" in line or "~~~" in line else None
         if not mark:
             if match:
@@ -45,7 +45,7 @@ def blocks(text: str) -> list[Block]:
         else:
             lines.append(line[indent:] if not line[:indent].strip() else line)
     if mark:
-        found.append(Block(label, "\n".join(lines) + "\n", False))
+        found.append(Block(label, "\n".join(lines).rstrip("\n") + "\n", False))
     return found
 
 

@@ -22,31 +22,26 @@ import sys
 import types
 from typing import Any, NoReturn
 
-from .candidate import _load, _received, _send
+from .candidate import load, received, send
 from .values import NotPlainError, decode, encode
 
 MESSAGE = 300
 
 
+class UnknownError(Exception):
+    """What the test does next depends on an answer that is not known."""
+
+
 class Hole:
-    """Stands for an answer that is not known: goes along with anything."""
+    """Stands for an answer that is not known. Within an assertion it goes along with anything; outside, it raises
+    where it would decide what happens next."""
+
+    asserting = 0
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return self
-
-    def __iter__(self) -> Any:
-        return iter(())
-
-    def __float__(self) -> float:
-        return 0.0
-
-    def __int__(self) -> int:
-        return 0
-
-    def __len__(self) -> int:
-        return 0
 
     def __hash__(self) -> int:
         return 0
@@ -59,18 +54,30 @@ def _itself(self: Hole, *_: Any, **__: Any) -> Hole:
     return self
 
 
-def _true(self: Hole, *_: Any) -> bool:
-    return True
+def _only_asserting(value: Any) -> Any:
+    def answer(self: Hole, *_: Any) -> Any:
+        if not Hole.asserting:
+            raise UnknownError
+        return iter(()) if value is None else value
+
+    return answer
 
 
-for _name in ["eq", "ne", "lt", "le", "gt", "ge", "bool", "contains"]:
-    setattr(Hole, f"__{_name}__", _true)
 for _name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "matmul"]:
     setattr(Hole, f"__{_name}__", _itself)
     setattr(Hole, f"__r{_name}__", _itself)
-for _name in ["neg", "pos", "abs", "invert", "round", "call", "getitem", "setitem"]:
+for _name in ["eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "round", "call", "getitem", "setitem"]:
     setattr(Hole, f"__{_name}__", _itself)
-Hole.__index__ = Hole.__int__  # type: ignore[attr-defined]
+for _name, _value in {
+    "bool": True,
+    "contains": True,
+    "float": 0.0,
+    "int": 0,
+    "index": 0,
+    "len": 0,
+    "iter": None,
+}.items():
+    setattr(Hole, f"__{_name}__", _only_asserting(_value))
 
 
 class Proxy:
@@ -93,7 +100,7 @@ class Proxy:
         if not self.guessing and at < len(self.known) and self.known[at][0] == call:
             return self.answer(*self.known[at][1:])
         self.guessing = True
-        _send(self.channel, b"C" + encode((at, call)))
+        send(self.channel, b"C" + encode((at, call)))
         if self.made >= self.most:
             self.stop(b"")
         return Hole()
@@ -113,7 +120,7 @@ class Proxy:
             raise AssertionError(message)
 
     def stop(self, record: bytes) -> NoReturn:
-        _send(self.channel, record)
+        send(self.channel, record)
         os._exit(0)
 
 
@@ -128,11 +135,14 @@ def _exception(near: str, message: str) -> BaseException:
 
 _ASSERT = """
 try:
+    _the_hole.asserting += 1
     if not 0:
         _the_proxy.failed()
 except Exception:
     if not _the_proxy.guessing:
         raise
+finally:
+    _the_hole.asserting -= 1
 """
 
 
@@ -141,7 +151,7 @@ class _Asserts(ast.NodeTransformer):
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         made = ast.parse(_ASSERT).body[0]
-        check = made.body[0]  # type: ignore[attr-defined]
+        check = made.body[1]  # type: ignore[attr-defined]
         check.test.operand = node.test
         if node.msg is not None:
             check.body[0].value.args.append(node.msg)
@@ -152,15 +162,15 @@ def main() -> NoReturn:
     """Run one test, as the standard input has it."""
     channel = os.dup(1)
     os.dup2(2, 1)
-    source, preamble, entry, most, known = decode(_received())
+    source, preamble, entry, most, known = decode(received())
     proxy = Proxy(channel, entry.rpartition(".")[2], known, most)
     module = types.ModuleType("tests")
     sys.modules["tests"] = module
     names = module.__dict__
     random.seed(0)
     if preamble:
-        _load(preamble, "prompt.py", names)
-    names.update({proxy.__name__: proxy, "candidate": proxy, "_the_proxy": proxy})
+        load(preamble, "prompt.py", names)
+    names.update({proxy.__name__: proxy, "candidate": proxy, "_the_proxy": proxy, "_the_hole": Hole})
     try:
         tree = ast.fix_missing_locations(_Asserts().visit(ast.parse(source, "test.py")))
         exec(compile(tree, "test.py", "exec", dont_inherit=True), names)  # noqa: S102  (what this process is for)
