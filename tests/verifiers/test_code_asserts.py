@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lydite import verify
 from lydite.errors import InputError
@@ -153,6 +155,7 @@ def test_the_same_verdict_again() -> None:
     [
         ({"tests": ["assert f("]}, "tests.0"),
         ({"tests": [" "]}, "tests.0"),
+        ({"tests": ["return f(1)"]}, "tests.0"),
         ({"tests": ["assert 1 == 1"]}, "entry_point"),
         ({"tests": ["assert f(1) == 1", "assert 1 == 1"]}, "tests.1"),
         ({"tests": ["def check(solve):\n    assert solve(1) == 1"], "entry_point": "f"}, "tests.0"),
@@ -167,6 +170,26 @@ def test_a_test_of_nothing_is_refused(config: dict[str, Any], field: str) -> Non
 def test_the_entry_point_is_found_in_the_test() -> None:
     checker = {"type": "code", "config": {"tests": ["import math\nassert math.floor(abs(area(2))) == 12"]}}
     assert verify(checker, "def area(r):\n    return 3.14159 * r * r").correct
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(st.sampled_from("ifwa"), st.integers(-3, 3)), min_size=1, max_size=6))
+def test_a_test_judges_as_if_it_ran_beside_the_program(steps: list[tuple[str, int]]) -> None:
+    templates = {
+        "i": "if f(x) > {n}:\n    x = f({n})",
+        "f": "x = f(x + {n})",
+        "w": "for y in range(f({n}) % 3):\n    assert f(y) <= x + 4, f(y)",
+        "a": "assert f(x) != {n}",
+    }
+    test = "x = 1\n" + "\n".join(templates[kind].format(n=n) for kind, n in steps)
+    names: dict[str, Any] = {"f": lambda x: x * x % 7 - 2}
+    try:
+        exec(test, names)
+    except AssertionError:
+        reason = "wrong"
+    else:
+        reason = "correct"
+    assert judge(test, "def f(x):\n    return x * x % 7 - 2").reason == reason
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lydite import verify
 from lydite.errors import InputError, UnavailableError
 from lydite.verdict import Outcome
 from lydite.verifiers import build
 from lydite.verifiers.code import box
-from lydite.verifiers.code.source import blocks, find_source
+from lydite.verifiers.code.source import blocks, find_source, prompt_code
 
 GOOD = {"call": "f", "args": [1], "expected": 1}
 
@@ -90,6 +92,17 @@ def test_an_indented_completion_goes_on_from_the_prompt() -> None:
     prompt = 'def f(x):\n    """Twice."""\n'
     assert find_source("    return 2 * x\n", "f", prompt) == prompt + "    return 2 * x\n"
     assert find_source("return 2 * x\n", "f", prompt) is None
+
+
+PIECES = st.sampled_from(
+    ["```", "~~~", "```python", "\n", " ", "def f():", "    return 1", "f = 2", "<think>", "</think>", "x"]
+)
+
+
+@given(st.lists(PIECES, max_size=30).map("".join) | st.text(max_size=80), st.sampled_from(["f", None]))
+def test_any_text_has_code_or_has_not(text: str, entry: str | None) -> None:
+    source = find_source(text, entry, prompt_code(text, entry))
+    assert source is None or source.strip()
 
 
 def test_fences_in_a_megabyte_are_found() -> None:

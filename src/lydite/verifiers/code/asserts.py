@@ -20,6 +20,7 @@ from lydite.verifiers.code.compare import told
 from lydite.verifiers.code.config import AssertTest
 from lydite.verifiers.code.outcome import OK, Outcome, ended, failed, read_records
 from lydite.verifiers.code.programs import candidate_program, tester_program
+from lydite.verifiers.code.rewrite import compiled_test
 from lydite.verifiers.code.values import MalformedError, decode_at, encode
 
 MAX_CALLS = 1000
@@ -45,7 +46,9 @@ class Ran:
         self.end, self.first, self.calls = end, first, calls
 
 
-def judge_asserts(source: str, preamble: str, entry: str, tests: Sequence[AssertTest], limits: Limits) -> list[Outcome]:
+def judge_asserts(
+    source: str, preamble: bytes, entry: str, tests: Sequence[AssertTest], limits: Limits
+) -> list[Outcome]:
     """What became of each test, in order.
 
     Raises:
@@ -81,14 +84,14 @@ def judge_asserts(source: str, preamble: str, entry: str, tests: Sequence[Assert
 
 
 @lru_cache(maxsize=4096)
-def first_calls(test: str, preamble: str, entry: str, limits: Limits) -> tuple[bytes, ...]:
+def first_calls(test: str, preamble: bytes, entry: str, limits: Limits) -> tuple[bytes, ...]:
     """The calls that a test begins with, as far as can be told without an answer."""
     result = run_each(tester_program(), [_input(test, preamble, entry, [])], limits)[0]
     return tuple(_read(result, None).calls)
 
 
-def _input(test: str, preamble: str, entry: str, known: Known) -> bytes:
-    return encode((test, preamble, entry, MAX_CALLS, known))
+def _input(test: str, preamble: bytes, entry: str, known: Known) -> bytes:
+    return encode((compiled_test(test), preamble, entry, MAX_CALLS, known))
 
 
 def _answers(calls: list[bytes], result: ExecResult) -> tuple[Known, Outcome | None]:

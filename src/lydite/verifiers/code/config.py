@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lydite.errors import InputError
+from lydite.verifiers.code.rewrite import compiled_test
 from lydite.verifiers.code.values import NotPlainError, encode
 
 FIELDS = ("tests", "visible", "entry_point", "timeout", "memory_mb")
@@ -151,7 +152,7 @@ def _test(test: Any, field: str, name: str, entry: str | None) -> Test:
 
 def _source(test: str, field: str) -> str:
     try:
-        ast.parse(test)
+        compiled_test(test)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"is no Python source: {error}", field=field, remedy="give assert source") from None
     if not test.strip():

@@ -22,7 +22,7 @@ up a worker for as many time limits as there are tests."""
 T = TypeVar("T", InputTest, CallTest, AssertTest)
 
 
-def judge_tests(source: str, preamble: str, config: CodeConfig) -> dict[str, Outcome]:
+def judge_tests(source: str, preamble: bytes, config: CodeConfig) -> dict[str, Outcome]:
     """What became of each test, by its name.
 
     Raises:

@@ -20,7 +20,7 @@ _module("grading", "", [])
 """
 
 
-def candidate_program(source: str, preamble: str = "", entry: str | None = None) -> str:
+def candidate_program(source: str, preamble: bytes = b"", entry: str | None = None) -> str:
     """A program that loads the candidate's source and makes the calls of its standard input."""
     return f"{_boot('candidate')}({source!r}, {preamble!r}, {entry!r})\n"
 

@@ -14,8 +14,8 @@ ended, ``A`` the arguments are no plain values. Standard library only.
 
 from __future__ import annotations
 
-import ast
 import builtins
+import marshal
 import os
 import random
 import sys
@@ -133,47 +133,21 @@ def _exception(near: str, message: str) -> BaseException:
     return error if isinstance(error, BaseException) else Exception(message)
 
 
-_ASSERT = """
-try:
-    _the_hole.asserting += 1
-    if not 0:
-        _the_proxy.failed()
-except Exception:
-    if not _the_proxy.guessing:
-        raise
-finally:
-    _the_hole.asserting -= 1
-"""
-
-
-class _Asserts(ast.NodeTransformer):
-    """``assert X, Y`` becomes a test that is let pass, whatever happens in it, while answers are guessed."""
-
-    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
-        made = ast.parse(_ASSERT).body[0]
-        check = made.body[1]  # type: ignore[attr-defined]
-        check.test.operand = node.test
-        if node.msg is not None:
-            check.body[0].value.args.append(node.msg)
-        return ast.copy_location(made, node)
-
-
 def main() -> NoReturn:
     """Run one test, as the standard input has it."""
     channel = os.dup(1)
     os.dup2(2, 1)
-    source, preamble, entry, most, known = decode(received())
+    code, preamble, entry, most, known = decode(received())
     proxy = Proxy(channel, entry.rpartition(".")[2], known, most)
     module = types.ModuleType("tests")
     sys.modules["tests"] = module
     names = module.__dict__
     random.seed(0)
     if preamble:
-        load(preamble, "prompt.py", names)
+        load(preamble, names)
     names.update({proxy.__name__: proxy, "candidate": proxy, "_the_proxy": proxy, "_the_hole": Hole})
     try:
-        tree = ast.fix_missing_locations(_Asserts().visit(ast.parse(source, "test.py")))
-        exec(compile(tree, "test.py", "exec", dont_inherit=True), names)  # noqa: S102  (what this process is for)
+        exec(marshal.loads(code), names)  # noqa: S102, S302  (the author's, compiled by the grader)
         if not proxy.made and isinstance(names.get("check"), types.FunctionType):
             names["check"](proxy)
     except BaseException as error:

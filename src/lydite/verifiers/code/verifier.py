@@ -9,6 +9,7 @@ from lydite.verifiers.code import box
 from lydite.verifiers.code.config import CodeConfig, read_config
 from lydite.verifiers.code.judge import judge_tests
 from lydite.verifiers.code.outcome import Outcome
+from lydite.verifiers.code.rewrite import compiled_prompt
 from lydite.verifiers.code.source import find_source, prompt_code
 from lydite.verifiers.protocol import Check, Submission
 from lydite.verifiers.text import is_refusal
@@ -41,7 +42,7 @@ class CodeVerifier:
             if source is None:
                 return Verdict.unparseable("refused" if is_refusal(submission.text) else "no_code", _ID)
             try:
-                done = judge_tests(source, preamble, settings)
+                done = judge_tests(source, compiled_prompt(preamble), settings)
             except box.LostError as error:
                 return Verdict.invalid("sandbox_lost", _ID, detail=str(error)[:300])
             return _verdict(settings, done, source)
