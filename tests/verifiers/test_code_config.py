@@ -60,6 +60,13 @@ def test_without_a_sandbox_the_checker_cannot_be_used(monkeypatch: pytest.Monkey
         build({"type": "code", "config": {"tests": [GOOD], "entry_point": "without_a_sandbox"}})
 
 
+def test_a_sandbox_with_another_python_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = box.sandbox()
+    monkeypatch.setattr(box, "MAGIC_NUMBER", b"another")
+    with pytest.raises(UnavailableError, match="LYDITE_SANDBOX_PYTHON"):
+        box._check(made)
+
+
 FENCED = [
     ("```python\ndef f(): pass\n```", "def f(): pass\n"),
     ("```\ndef f(): 1\n```\nthen\n```py\ndef f(): 2\n```\nand\n```python\nprint(f())\n```", "def f(): 2\n"),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 from collections.abc import Sequence
+from importlib.util import MAGIC_NUMBER
 
+from lydite.errors import UnavailableError
 from lydite.sandbox import ExecResult, Limits, Sandbox, Status
 
 _lock = threading.Lock()
@@ -21,15 +24,32 @@ def sandbox() -> Sandbox:
     """The one sandbox of this process: made when first asked for, closed at exit.
 
     Raises:
-        UnavailableError: no back end works here.
+        UnavailableError: no back end works here, or its interpreter is of another version than this one (programs are
+            sent there compiled).
     """
     global _shared
     with _lock:
         if _shared is None:
             made, owner = Sandbox(), os.getpid()
+            try:
+                _check(made)
+            except BaseException:
+                made.close()
+                raise
             atexit.register(lambda: made.close() if os.getpid() == owner else None)
             _shared = made
         return _shared
+
+
+def _check(made: Sandbox) -> None:
+    done = made.run("import importlib.util; print(importlib.util.MAGIC_NUMBER.hex())", timeout=30.0)
+    if done.status is not Status.OK:
+        raise UnavailableError(f"the sandbox {made.backend} does not run Python: {done.status} {done.detail}")
+    if done.stdout.decode().strip() != MAGIC_NUMBER.hex():
+        own = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+        raise UnavailableError(
+            f"the sandbox's interpreter is no {own}, as this one is: name one in LYDITE_SANDBOX_PYTHON"
+        )
 
 
 def run_each(program: str, inputs: Sequence[bytes], limits: Limits) -> list[ExecResult]:
