@@ -16,6 +16,7 @@ from lydite.errors import InputError
 from lydite.tasksets.records import recognise
 from lydite.verdict import Outcome, Verdict
 from lydite.verifiers import build
+from lydite.verifiers.code import asserts, programs
 
 FOLDER = Path(__file__).parent / "code_cases"
 PROGRAMS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.txt"))}
@@ -170,6 +171,23 @@ def test_a_test_of_nothing_is_refused(config: dict[str, Any], field: str) -> Non
 def test_the_entry_point_is_found_in_the_test() -> None:
     checker = {"type": "code", "config": {"tests": ["import math\nassert math.floor(abs(area(2))) == 12"]}}
     assert verify(checker, "def area(r):\n    return 3.14159 * r * r").correct
+
+
+def test_the_same_answers_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    test = "for n in range(5):\n    assert f(n) == n * n * n"
+    assert judge(test, "def f(x): return x ** 3").correct
+    ran: list[str] = []
+    original = asserts.run_each
+
+    def watched(program: str, *rest: Any) -> Any:
+        ran.extend(["test"] * len(rest[0]) if program == programs.tester_program() else [])
+        return original(program, *rest)
+
+    monkeypatch.setattr(asserts, "run_each", watched)
+    assert judge(test, "def f(x): return x * x * x").correct
+    assert ran == []
+    assert judge(test, "def f(x): return x * x").reason == "wrong"
+    assert ran == ["test"]
 
 
 @settings(max_examples=25)

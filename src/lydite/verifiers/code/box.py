@@ -58,6 +58,8 @@ def run_each(program: str, inputs: Sequence[bytes], limits: Limits) -> list[Exec
     Raises:
         LostError: it failed again.
     """
+    if not inputs:
+        return []
     results = sandbox().run_batch(program, inputs, limits=limits)
     if any(result.status is Status.INVALID for result in results):
         results = sandbox().run_batch(program, inputs, limits=limits)
