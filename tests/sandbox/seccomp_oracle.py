@@ -13,6 +13,7 @@ from lydite.sandbox.jail.seccomp import Policy
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 EPERM, ENOSYS, NOTHING = 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS, 0x50000
+NOT_SUPPORTED = 0x50000 | errno.EOPNOTSUPP
 WORD = 0xFFFFFFFF
 CORE = 4  # RLIMIT_CORE
 
@@ -68,8 +69,12 @@ ABSENT = _names(
 IDLE = {"sync", "syncfs"}
 ATTRIBUTES = _names(
     """
-    chmod chown fchmod fchmodat fchmodat2 fchown fchownat file_setattr fremovexattr fsetxattr futimesat
-    inotify_add_watch lchown lremovexattr lsetxattr removexattr removexattrat setxattr setxattrat utime utimensat utimes
+    chmod chown fchmod fchmodat fchmodat2 fchown fchownat file_setattr futimesat lchown utime utimensat utimes
+    """
+)
+NOTES = _names(
+    """
+    inotify_add_watch fremovexattr fsetxattr lremovexattr lsetxattr removexattr removexattrat setxattr setxattrat
     """
 )
 DEPENDING = _names(
@@ -94,8 +99,8 @@ def expected(policy: Policy, name: str, args: tuple[int, ...], pid: int | None) 
         return ENOSYS
     if name in IDLE:
         return NOTHING
-    if policy.own_process_only and (name == "inotify_add_watch" or "xattr" in name) and name in ATTRIBUTES:
-        return EPERM
+    if name in NOTES:
+        return NOT_SUPPORTED
     if name == "setsockopt" and not policy.memfd and low[1] == socket.SOL_SOCKET and low[2] in (7, 8, 32, 33):
         return NOTHING
     if name in ATTRIBUTES:
@@ -146,7 +151,7 @@ def may(policy: Policy, name: str, args: tuple[int, ...], low: list[int], pid: i
         case "ioctl":
             terminal = low[1] in (0x5412, 0x541C, 0x5423)
             owner = low[1] in (0x8901, 0x8902) and not policy.signals
-            attribute = low[1] in (0x40086602, 0x40046602, 0x401C5820) and not policy.attributes
+            attribute = low[1] in (0x40086602, 0x40046602, 0x401C5820)
             return not (terminal or owner or attribute)
         case "fcntl":
             owner = low[1] in (fcntl.F_SETOWN, 15) and not policy.signals

@@ -22,6 +22,7 @@ from seccomp_oracle import (
     EPERM,
     IDLE,
     KILL,
+    NOTES,
     ORDINARY,
     REFUSED,
     WORD,
@@ -55,7 +56,7 @@ def verdict(policy: Policy, machine: str, name: str, args: tuple[int, ...], pid:
 
 
 def test_every_call_of_the_tables_is_in_one_list_of_this_test() -> None:
-    lists = (ORDINARY, REFUSED, ABSENT, IDLE, ATTRIBUTES, DEPENDING)
+    lists = (ORDINARY, REFUSED, ABSENT, IDLE, ATTRIBUTES, NOTES, DEPENDING)
     named = [name for names in lists for name in names]
     assert len(named) == len(set(named))
     assert set(named) == {name for machine in MACHINES for name in NUMBERS[machine]}

@@ -140,4 +140,8 @@ def _not_started(ending: Ending) -> tuple[Status, str | None, str]:
         return Status.DISK, "disk_mb", f"its files do not fit: {text}"
     if ending.killed > 0 or code in ("12", "16"):  # ENOMEM; EBUSY: it already uses more than its limit
         return Status.MEMORY, "memory_mb", f"its program, input or files do not fit: {text}"
+    if code == "11":
+        return Status.PROCESSES, "processes", text
+    if code in ("17", "20", "21", "36"):  # a name that is there already or too long, a file in the place of a folder
+        return Status.ERROR, None, f"its files cannot be made: {text}"
     return Status.INVALID, None, text

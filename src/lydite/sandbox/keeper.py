@@ -91,8 +91,12 @@ class Keeper:
             except OSError as error:
                 ours.close()
                 raise UnavailableError(f"the sandbox's keeper is gone ({error})") from None
+            except UnavailableError:
+                ours.close()
+                raise
             except BaseException:
                 ours.close()
+                self._control.close()  # nobody has read its answer; the next request starts another keeper
                 raise
         return answer["number"], answer["uid"], ours
 
@@ -102,8 +106,14 @@ class Keeper:
         Returns: how many processes of it the kernel had killed, in its time, at its memory limit.
         """
         with contextlib.suppress(UnavailableError, OSError), self._lock:
-            self._control.send(json.dumps({"do": "end", "number": number}).encode())
-            return int(self._answer()["memory_kills"])
+            try:
+                self._control.send(json.dumps({"do": "end", "number": number}).encode())
+                return int(self._answer()["memory_kills"])
+            except (UnavailableError, OSError):
+                raise
+            except BaseException:
+                self._control.close()
+                raise
         return 0
 
     def _answer(self) -> Any:

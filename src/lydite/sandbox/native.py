@@ -144,6 +144,8 @@ class Native:
             self._keeper = None
         for worker in self._workers:
             worker.forget()
+        for session in list(self._sessions):
+            session.forget()
         self._fill()
 
 

@@ -65,8 +65,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
             kinds = (int, float) if name in ("timeout", "cpu") else (int,)
             if isinstance(value, bool) or not isinstance(value, kinds):
                 raise InputError(f"{value!r:.40} is no limit", field=name, remedy=f"give {_KIND[len(kinds)]}")
-            if not 0 < value < float("inf"):
-                raise InputError(f"{value} is no limit", field=name, remedy="give a number above 0")
+            most = 10**6 if name in ("timeout", "cpu") else 10**7
+            if not 0 < value <= most:
+                raise InputError(f"{value} is no limit", field=name, remedy=f"give a number above 0, up to {most}")
 
 
 class ExecResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -79,6 +79,7 @@ class Sandbox:
         # A sandbox that nobody closed ends with its last reference, at the latest with this process.
         self._end = weakref.finalize(self, self._backend.close)
         self._threads: ThreadPoolExecutor | None = None
+        self._threads_of = 0
         self._lock = threading.Lock()
 
     @property
@@ -223,7 +224,8 @@ class Sandbox:
 
     def _executor(self) -> ThreadPoolExecutor:
         with self._lock:
-            if self._threads is None:
+            if self._threads is None or self._threads_of != os.getpid():  # threads do not survive a fork
+                self._threads_of = os.getpid()
                 self._threads = ThreadPoolExecutor(ASYNC_THREADS, thread_name_prefix="lydite-sandbox")
             return self._threads
 

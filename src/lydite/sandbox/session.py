@@ -52,6 +52,9 @@ class NativeSession:
         except OSError as error:
             self._lose(str(error))
             return self._gone()
+        except BaseException:
+            self._lose("a command was interrupted")  # nobody has read its answer
+            raise
         for fd in fds:
             os.close(fd)
         ending = ending_of(reply)
@@ -82,6 +85,11 @@ class NativeSession:
         self._lost = reason
         self._end()
 
+    def forget(self) -> None:
+        """After a fork, in the child: the session is the parent's."""
+        self._lost = "it belongs to the process that made it"
+        self._socket.close()
+
     def _end(self) -> None:
         self._socket.close()
         if not self._native.closed:
@@ -102,6 +110,9 @@ class NativeSession:
         except OSError as error:
             self._lose(str(error))
             raise UnavailableError(f"the session was lost: {error}") from None
+        except BaseException:
+            self._lose("an operation was interrupted")
+            raise
         code, size = wire.FILE.unpack_from(reply)
         content = reply[wire.FILE.size :]
         if fds:

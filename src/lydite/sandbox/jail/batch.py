@@ -1,9 +1,9 @@
 """Many inputs of one program: compiled once, forked per input, inside of one job.
 
-The process that forks is the job's own first process, without capabilities and not dumpable, so that a run can neither
-read it nor write into its results. A run that kills it harms only itself: the supervisor counts that run as killed and
-submits the inputs after it again. Runs of one batch share the writable folders, since they are one program; they do
-not share processes, memory or output.
+The process that forks is the job's own first process. It is not dumpable, and every run has a pid namespace of its own
+below its namespace, so that a run can neither read it nor name it. (Without namespaces, Landlock and the filter keep
+signals and limits from it.) Runs share neither processes nor memory nor output; where one leaves files, the inputs
+after it come again as another batch, and so find fresh folders.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import Any
 
 from . import job, kernel, program, wire
 
+MANY_BYTES = 16 << 20  # of results
+
 
 def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, inputs: int, watch: Any) -> None:
     """Run every input; append one :data:`.wire.RUN` with its output per input to ``pipes.out``."""
@@ -31,6 +33,7 @@ def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, inputs:
         stdin = _part(inputs, offset, size)
         offset += size
         start = time.monotonic()
+        world.begin()
         pid = job.fork()
         if pid == 0:
             for target, fd in enumerate((stdin, out, err)):
@@ -44,9 +47,9 @@ def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, inputs:
         os.close(stdin)
         pidfd = os.pidfd_open(pid)
         stopped, clock, before = watch.until_end(pid, pidfd, head.timeout, head.cpu, head.memory, start)
-        watch.world.kill(pid)
+        world.kill(pid)
         _, status, usage = os.wait4(pid, 0)
-        watch.world.end(pid)
+        world.end(pid)
         os.close(pidfd)
         killed, denied = watch.counters()
         full = world.full() if status else 0
@@ -60,8 +63,10 @@ def run_batch(world: job.World, pipes: job.Pipes, request: wire.Request, inputs:
             while sent < length and (part := os.sendfile(pipes.out, fd, sent, length - sent)):
                 sent += part
             os.ftruncate(fd, 0)
-        if not world.untouched():
-            break  # the rest come again, as another batch, and find the folders as this one did
+        # The rest come again, as another batch: they find the folders as this one did, and memory that is not filled
+        # with the output of others.
+        if not world.untouched() or os.lseek(pipes.out, 0, os.SEEK_CUR) > MANY_BYTES:
+            break
 
 
 def _part(inputs: int, offset: int, size: int) -> int:
@@ -78,25 +83,3 @@ def compiled(source: str) -> CodeType | None:
     with contextlib.suppress(BaseException):
         return compile(source, program.NAME, "exec", dont_inherit=True)
     return None
-
-
-class Inside:
-    """How the process that forks the runs ends one: it cannot name its own pid namespace from outside."""
-
-    def __init__(self, world: job.World) -> None:
-        self._world = world
-
-    def kill(self, pid: int) -> None:
-        """Every other process of the job: kill(-1) spares the caller and pid 1, and no fork slips through it."""
-        with contextlib.suppress(OSError):
-            if self._world.group_only:
-                os.killpg(pid, signal.SIGKILL)
-            else:
-                os.kill(-1, signal.SIGKILL)
-
-    def end(self, pid: int) -> None:
-        """Reap what came to us."""
-        with contextlib.suppress(ChildProcessError):
-            while True:
-                self.kill(pid)
-                os.waitpid(-1, 0)

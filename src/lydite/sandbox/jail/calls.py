@@ -18,7 +18,8 @@ from typing import Literal, NamedTuple
 
 ALLOW = 0x7FFF0000
 KILL = 0x80000000  # the whole process
-EPERM, ENOSYS, DONE = (0x00050000 | code for code in (errno.EPERM, errno.ENOSYS, 0))  # DONE: success, nothing done
+# DONE: success, nothing done.
+EPERM, ENOSYS, NOT_SUPPORTED, DONE = (0x00050000 | code for code in (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, 0))
 
 # Stand-ins for the process number of the job and its negative, beyond the 32 bits of any real value.
 OWN, OWN_GROUP = 1 << 32, 1 << 33
@@ -132,8 +133,7 @@ _ALWAYS: tuple[tuple[int, str], ...] = (
 )
 
 _ATTRIBUTES = (
-    "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat setxattr lsetxattr "
-    "fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr inotify_add_watch"
+    "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat file_setattr"
 )
 
 _NOTES = "inotify_add_watch setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat"
@@ -195,18 +195,16 @@ def decisions(policy: Policy, named: bool) -> dict[str, Decision]:
         found["memfd_create"] = ENOSYS
     if policy.same_group:
         found |= dict.fromkeys(("setsid", "setpgid"), EPERM)
-    ioctls, fcntls = _TERMINALS, _FCNTL_REFUSED
+    found |= dict.fromkeys(_NOTES.split(), NOT_SUPPORTED)
+    ioctls, fcntls = _TERMINALS + _IOCTL_ATTRIBUTES, _FCNTL_REFUSED
     if not policy.attributes:
         found |= dict.fromkeys(_ATTRIBUTES.split(), EPERM)
-        ioctls += _IOCTL_ATTRIBUTES
     if not policy.signals:
         found |= _signals(policy, (OWN,) if named else ())
         ioctls += _IOCTL_OWNER
         fcntls += _FCNTL_OWNER
     found["ioctl"], found["fcntl"] = (_never((Arg(1, refused),)) for refused in (ioctls, fcntls))
     if policy.own_process_only:
-        # Landlock has no right for these: names in a folder that others use, and notes on files that all may write.
-        found |= dict.fromkeys(_NOTES.split(), EPERM)
         found |= _own_process((0, OWN) if named else (0,))
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import os
 import signal
 from typing import Any
@@ -84,6 +85,10 @@ class LandlockOnly:
         drop_capabilities()
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
 
+    def become_inner(self) -> LandlockOnly:
+        """This world as the process that forks the runs of a batch sees it: each is a process group of its own."""
+        return self
+
     def confine_run(self) -> None:
         os.setsid()
         if self._scope >= 0:
@@ -96,11 +101,16 @@ class LandlockOnly:
         return self._others
 
     def kill(self, job: int) -> None:
-        with contextlib.suppress(OSError):
-            os.killpg(job, signal.SIGKILL)
+        """Kill the group, and the groups of the runs of a batch."""
+        for _ in range(3):
+            with contextlib.suppress(OSError):
+                os.killpg(job, signal.SIGKILL)
+            for pid in self.members(job):
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
 
     def end(self, job: int) -> None:
-        """Reap what came to us. setsid and setpgid are denied, so the group was everything, and no fork slips through a
+        """Reap what came to us. setsid and setpgid are denied, so groups were everything, and no fork slips through a
         killpg; another one now could hit a stranger, for the number is free again."""
         del job
         with contextlib.suppress(ChildProcessError):
@@ -108,12 +118,23 @@ class LandlockOnly:
                 os.waitpid(-1, 0)
 
     def members(self, job: int) -> list[int]:
-        found = []
-        for name in os.listdir("/proc"):
+        """Everything that descends from us: we are a subreaper, so orphans do as well."""
+        del job
+        parents: dict[int, list[int]] = {}
+        for name in os.listdir(self.proc):
             if name.isdigit():
-                with contextlib.suppress(OSError):
-                    if os.getpgid(int(name)) == job:
-                        found.append(int(name))
+                with contextlib.suppress(OSError, IndexError, ValueError):
+                    fd = os.open(f"{name}/stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.proc)
+                    with open(fd, "rb", 0) as file:
+                        fields = file.read().rpartition(b")")[2].split()
+                    if fields[0] != b"Z":
+                        parents.setdefault(int(fields[1]), []).append(int(name))
+        found: list[int] = []
+        waiting = [os.getpid()]
+        while waiting:
+            children = parents.get(waiting.pop(), [])
+            found += children
+            waiting += children
         return found
 
     def used(self) -> int:
@@ -121,14 +142,21 @@ class LandlockOnly:
         return 0
 
     def size(self) -> tuple[int, int]:
-        """Bytes and files in the writable folders."""
+        """Bytes and files in the writable folders. Deeper than a path can say counts as too many files."""
         size = count = 0
-        for folder in self.writable:
-            for parent, folders, files in os.walk(folder):
-                count += len(folders) + len(files)
-                for name in files:
-                    with contextlib.suppress(OSError):
-                        size += os.lstat(os.path.join(parent, name)).st_blocks * 512
+        waiting = list(self.writable)
+        while waiting and count <= self.plan["inodes"]:
+            try:
+                with os.scandir(waiting.pop()) as entries:
+                    for entry in entries:
+                        count += 1
+                        with contextlib.suppress(OSError):
+                            size += entry.stat(follow_symlinks=False).st_blocks * 512
+                            if entry.is_dir(follow_symlinks=False):
+                                waiting.append(entry.path)
+            except OSError as error:
+                if error.errno == errno.ENAMETOOLONG:
+                    count = self.plan["inodes"] + 1
         return size, count
 
     def full(self) -> int:

@@ -31,7 +31,8 @@ def become_zygote(
             group.join()
             group.open()
         os.umask(0o022)
-        resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # no core file, and no handler of cores started (see calls)
+        with contextlib.suppress(ValueError, OSError):  # where the hard limit is 0 already, only root may raise it
+            resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # no core file, and no handler of cores (see calls)
         world: job.World
         if plan["namespaces"]:
             world = Namespaces(plan, uid)

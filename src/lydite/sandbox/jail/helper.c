@@ -31,6 +31,7 @@
 
 enum { CODE = 1, ARGV = 2, BATCH = 3 };                                       /* wire.py */
 enum { NOT_STOPPED, WALL, CPU, MEMORY, DISK, ASKED };                         /* wire.py */
+enum { MANY_BYTES = 16 << 20 }; /* of results of a batch */
 enum { OWN = 2 }; /* processes of a group that are no job's: the zygote and the pausing process (world.OWN) */
 enum { RUN = 0, FILES = 1, IDLE = 2, DIRTY = 3, GONE = 4, FAILED = 5, DONE = 6 };
 
@@ -77,6 +78,7 @@ struct state {                                                                /*
     int32_t (*tick)(int32_t job, double cpu_used, double cpu, int64_t memory);
     char workspace[256], tmp[256], shm[256];
     int64_t clean_bytes, clean_files;
+    int64_t clean_changed[3];
     uint32_t clean_mode[3];
     struct counters last;
     struct head head;
@@ -206,6 +208,12 @@ static int stdin_file(const char *data, int64_t size) {
     return fd;
 }
 
+static int drop_capabilities(void) {
+    struct { uint32_t version; int32_t pid; } header = {0x20080522, 0};
+    uint32_t none[6] = {0};
+    return syscall(SYS_capset, &header, none) != 0;
+}
+
 static int filter(struct state *s) {
     struct { unsigned short length; void *filter; } program = {(unsigned short)(s->filter_bytes / 8), s->filter};
     return s->filter_bytes && syscall(SYS_seccomp, 1, 0, &program);
@@ -213,12 +221,10 @@ static int filter(struct state *s) {
 
 /* The last trusted steps. After the note everything is the program's doing. */
 int lydite_strip(struct state *s) {
-    struct { uint32_t version; int32_t pid; } header = {0x20080522, 0};
-    uint32_t none[6] = {0};
     const struct head *h = &s->head;
-    if (syscall(SYS_capset, &header, none)) fail(s, "capset");
+    if (h->kind != BATCH && drop_capabilities()) fail(s, "capset");
     if (h->kind != BATCH && filter(s)) fail(s, "seccomp");
-    int64_t processes = h->processes + (h->kind == BATCH); /* and the one that forks the runs */
+    int64_t processes = h->processes + 2 * (h->kind == BATCH); /* and what forks the runs, and its pausing process */
     if (processes != s->usual_processes && set_processes(s, processes + OWN)) fail(s, "process limit");
     limit(RLIMIT_NPROC, processes + s->extra_processes);
     struct note note = {h->timeout, h->cpu * (double)h->runs, h->memory, processes, 0};
@@ -355,7 +361,9 @@ static int untouched(struct state *s) {
     const char *folders[3] = {s->workspace, s->tmp, s->shm};
     for (int i = 0; i < 3; i++) {
         struct stat info;
-        if (stat(folders[i], &info) || info.st_mode != s->clean_mode[i] || info.st_mtim.tv_sec || info.st_mtim.tv_nsec)
+        if (stat(folders[i], &info) || info.st_mode != s->clean_mode[i] || info.st_mtim.tv_sec || info.st_mtim.tv_nsec ||
+            info.st_atim.tv_sec || info.st_atim.tv_nsec ||
+            1000000000 * (int64_t)info.st_ctim.tv_sec + info.st_ctim.tv_nsec != s->clean_changed[i])
             return 0;
     }
     return 1;
@@ -447,6 +455,9 @@ int lydite_batch(struct state *s, int inputs, const int64_t *sizes, int64_t runs
     fcntl(s->out, F_SETFL, 0); /* sendfile refuses a file that only appends */
     int out = output_file("stdout"), err = output_file("stderr");
     if (out < 0 || err < 0) return FAILED;
+    /* Every run has a pid namespace of its own below ours, so that it cannot name us: stop us, or limit us. */
+    s->own_ns = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
+    if (s->own_ns < 0) return FAILED;
     off_t next = 0;
     for (int64_t i = 0; i < runs; i++) {
         int in = memfd_create("stdin", 0);
@@ -457,14 +468,15 @@ int lydite_batch(struct state *s, int inputs, const int64_t *sizes, int64_t runs
             left -= part;
         }
         lseek(in, 0, SEEK_SET);
-        int pid = in < 0 ? -1 : fork();
+        if (in < 0 || begin(s)) return FAILED;
+        int pid = fork();
         if (pid < 0) return FAILED;
         if (pid == 0) {
             dup2(in, 0);
             dup2(out, 1);
             dup2(err, 2);
             syscall(SYS_CLOSE_RANGE, 3, ~0U, 0);
-            if (filter(s)) _exit(1);
+            if (drop_capabilities() || filter(s)) _exit(1);
             limit_run(h);
             prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
             return RUN;
@@ -477,11 +489,12 @@ int lydite_batch(struct state *s, int inputs, const int64_t *sizes, int64_t runs
         quiet.lifeline = -1;
         quiet.sampled = 0;
         run.stopped = (uint8_t)follow(&quiet, pid, pidfd, -1, h->timeout, h->cpu, h->memory, start, before);
-        kill(-1, SIGKILL); /* spares us and process 1, and no fork slips through it */
+        kill(s->init, SIGKILL);
+        if (run.stopped) kill(pid, SIGKILL);
         struct rusage usage;
         int status = 0;
         while (wait4(pid, &status, 0, &usage) < 0 && errno == EINTR) {}
-        while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {}
+        while (waitpid(s->init, NULL, 0) < 0 && errno == EINTR) {}
         run.wall = now() - start;
         close(pidfd);
         run.status = status;
@@ -506,7 +519,9 @@ int lydite_batch(struct state *s, int inputs, const int64_t *sizes, int64_t runs
             while (at < lengths[k] && sendfile(s->out, files[k], &at, (size_t)(lengths[k] - at)) > 0) {}
             if (lengths[k] && ftruncate(files[k], 0)) return FAILED;
         }
-        if (!untouched(s)) break; /* the rest come again, as another batch, and find the folders as this one did */
+        /* The rest come again, as another batch: they find the folders as this one did, and memory that is not filled
+         * with the output of others. */
+        if (!untouched(s) || lseek(s->out, 0, SEEK_CUR) > MANY_BYTES) break;
     }
     return DONE;
 }

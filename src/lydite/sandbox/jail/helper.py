@@ -86,6 +86,7 @@ class State(ctypes.Structure):
         ("shm", ctypes.c_char * 256),
         ("clean_bytes", ctypes.c_int64),
         ("clean_files", ctypes.c_int64),
+        ("clean_changed", ctypes.c_int64 * 3),
         ("clean_mode", ctypes.c_uint32 * 3),
         ("last", _Counters),
         ("head", _Head),
@@ -142,6 +143,8 @@ def _become(library: ctypes.PyDLL, state: State, keep: Any, code: int) -> NoRetu
         if code == FILES:
             job.write_files(files)
     except BaseException as error:
+        if code != FILES:
+            os._exit(1)  # the note has gone out already
         job.fail(state.note_w, error)
     if code == FILES:
         library.lydite_strip(ctypes.byref(state))
@@ -218,4 +221,5 @@ def _fingerprint(state: State) -> None:
     space = os.statvfs(root.TMP)
     state.clean_bytes, state.clean_files = space.f_bfree, space.f_ffree
     for number, path in enumerate((root.WORKSPACE, root.TMP, root.SHM)):
-        state.clean_mode[number] = os.stat(path).st_mode
+        info = os.stat(path)
+        state.clean_mode[number], state.clean_changed[number] = info.st_mode, info.st_ctime_ns

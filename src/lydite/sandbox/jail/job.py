@@ -9,6 +9,7 @@ succeeded; from there on everything that happens is the program's doing.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import resource
 import socket
@@ -34,7 +35,7 @@ def fork() -> int:
     in :func:`run`."""
     pid = kernel.libc.fork()
     if pid < 0:
-        raise OSError("fork failed")
+        raise OSError(errno.EAGAIN, "no process can be started")
     return int(pid)
 
 
@@ -86,7 +87,7 @@ def main(world: World, pipes: Pipes, group: Any, batch: Any) -> NoReturn:
             os.dup2(fds[1] if len(fds) > 1 else pipes.out, 1)
             os.dup2(fds[2] if len(fds) > 2 else pipes.err, 2)
         write_files(request.files)
-        processes = head.processes + (head.kind == wire.BATCH)  # and the one that forks the runs
+        processes = head.processes + 2 * (head.kind == wire.BATCH)  # what forks the runs, and its pausing process
         if group is not None and processes != world.plan["processes"]:
             group.set_processes(processes + OWN)
         limit(resource.RLIMIT_NPROC, processes + world.extra_processes)

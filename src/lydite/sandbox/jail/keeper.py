@@ -233,6 +233,11 @@ def _start_time(pid: int) -> str:
 def main(arguments: Iterable[str]) -> None:
     """``keeper CONTROL_FD CALLER_PID``."""
     control, caller = map(int, arguments)
+    # What the supervisor ignores or blocks is its own affair; jobs find signals as they are by default.
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGPIPE, signal.SIGXFSZ}:
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     # The terminal's ^C is for the supervisor, which then ends us.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -10,6 +10,7 @@ out, and none survives that. Not covered: commands of one session can see and di
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import select
 import signal
@@ -57,6 +58,12 @@ class Session:
         os.close(null)
         self.ahead = (pid, os.pidfd_open(pid), ours)
 
+    def look(self) -> None:
+        """What commands have left running counts between commands as well, where nothing but we count."""
+        pid = self.ahead[0] if self.ahead is not None else 0
+        if self.world.init and self.watch.sample(pid, float("inf"), self.world.plan["memory"]):
+            self.stop_all()
+
     def stop_all(self) -> None:
         """Kill every process of the session but ourselves."""
         pid = 0
@@ -74,7 +81,12 @@ class Session:
 
     def exec(self, message: bytes, fds: list[int]) -> bytes:
         """Run a command. Returns the reply (:data:`.wire.REPLY`)."""
-        pid, pidfd, ours = self._hand_over(message, fds)
+        try:
+            pid, pidfd, ours = self._hand_over(message, fds)
+        except OSError as error:  # what earlier commands left running takes all processes, or all memory
+            killed, denied = self.watch.counters()
+            reply = wire.REPLY.pack(False, 0, wire.NOT_STOPPED, killed, max(1, denied), 0, 0.0, 0.0)
+            return reply + f"{errno.EAGAIN} {error}".encode()
         try:
             note = self._note(pidfd)
             if len(note) == wire.NOTE.size:
@@ -130,6 +142,18 @@ class Session:
             return os.read(self.note_r, 4096)
         return b"0 the command's process was killed before the command started"
 
+    def pack(self, root: int, limit: int) -> bytes:
+        """The whole tree in our memory at once, for which a job's limit was not made."""
+        if self.group is None:
+            return tree.pack(root, limit)
+        usual = self.world.plan["memory"] + self.world.plan["overhead"]
+        self.group.set_memory(usual + 3 * limit)
+        try:
+            return tree.pack(root, limit)
+        finally:
+            with contextlib.suppress(OSError):  # v1 refuses while the archive is still there
+                self.group.set_memory(usual)
+
     def file(self, operation: int, path: str, data: bytes, number: int) -> bytes:
         """One file operation below the workspace."""
         root = os.open(self.world.workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -143,7 +167,7 @@ class Session:
             elif operation == LIST:
                 return b"\0".join(map(os.fsencode, tree.listing(root, path)))
             elif operation == PACK:
-                return tree.pack(root, number)
+                return self.pack(root, number)
             elif operation == UNPACK:
                 tree.unpack(root, data)
             return b""
@@ -159,9 +183,14 @@ def serve(world: job.World, requests: socket.socket, group: Any, lifeline: int) 
     poll.register(lifeline, 0)
     while True:
         if session.ahead is None and not session.frozen:
-            session.fork_ahead()
-        if any(fd == lifeline for fd, _ in poll.poll()):
+            with contextlib.suppress(OSError):  # no process is left for it now; tried again when a command comes
+                session.fork_ahead()
+        events = poll.poll(None if group is not None or session.frozen else 200)
+        if any(fd == lifeline for fd, _ in events):
             os._exit(0)
+        if not events:
+            session.look()
+            continue
         message, fds, _, _ = socket.recv_fds(requests, wire.INLINE + 4096, 8)
         if not message:
             os._exit(0)

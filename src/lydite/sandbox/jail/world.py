@@ -142,11 +142,17 @@ class Namespaces:
             seccomp.install(self.filter)
 
     def strip_batch(self) -> None:
-        """As :meth:`strip`, in the process that forks the runs of a batch: it still makes their files."""
-        drop_capabilities()
+        """As :meth:`strip`, in the process that forks the runs of a batch: it still makes their namespaces."""
+
+    def become_inner(self) -> Namespaces:
+        """This world as the process that forks the runs of a batch sees it: each has a pid namespace below its own."""
+        self.own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        self.init = 0
+        return self
 
     def confine_run(self) -> None:
         """Called in each run of a batch."""
+        drop_capabilities()
         if self.filter is not None:
             seccomp.install(self.filter)
 

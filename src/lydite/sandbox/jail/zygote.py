@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from . import helper, job, sampler, wire
-from .batch import Inside, run_batch
+from .batch import run_batch
 from .confined import LandlockOnly
 from .world import OWN, Namespaces
 
@@ -112,7 +112,7 @@ def serve(world: job.World, requests: socket.socket, group: Any, lifeline: int) 
     usual = int(world.plan["memory"])
 
     def batch(inner: job.World, pipes: job.Pipes, request: wire.Request, inputs: int) -> None:
-        run_batch(inner, pipes, request, inputs, Watch(Inside(inner), group, -1, None, sampled=False))
+        run_batch(inner, pipes, request, inputs, Watch(inner.become_inner(), group, -1, None, sampled=False))
 
     while True:
         world.begin()
