@@ -167,7 +167,7 @@ class LandlockOnly:
     def untouched(self) -> bool:
         """Whether the writable folders are as they were made."""
         found = [os.stat(folder) for folder in (self.base, *self.writable)]
-        return all(info.st_mtime_ns == 0 and info.st_mode & 0o7777 == 0o700 for info in found)
+        return all(info.st_mtime_ns == info.st_atime_ns == 0 and info.st_mode & 0o7777 == 0o700 for info in found)
 
     def clean(self) -> None:
         """Fresh folders, unless nothing has touched these: times and modes of a folder tell something as well."""

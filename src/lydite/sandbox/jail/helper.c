@@ -472,6 +472,7 @@ int lydite_batch(struct state *s, int inputs, const int64_t *sizes, int64_t runs
         int pid = fork();
         if (pid < 0) return FAILED;
         if (pid == 0) {
+            setsid(); /* a group is seen across pid namespaces, and ours would be in it */
             dup2(in, 0);
             dup2(out, 1);
             dup2(err, 2);

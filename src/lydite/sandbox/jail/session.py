@@ -58,6 +58,12 @@ class Session:
         os.close(null)
         self.ahead = (pid, os.pidfd_open(pid), ours)
 
+    def make_room(self, size: int) -> None:
+        """Allow ourselves this much memory: the whole tree at once, for which a job's limit was not made."""
+        if self.group is not None:
+            with contextlib.suppress(OSError):
+                self.group.set_memory(self.world.plan["memory"] + self.world.plan["overhead"] + size)
+
     def look(self) -> None:
         """What commands have left running counts between commands as well, where nothing but we count."""
         pid = self.ahead[0] if self.ahead is not None else 0
@@ -142,18 +148,6 @@ class Session:
             return os.read(self.note_r, 4096)
         return b"0 the command's process was killed before the command started"
 
-    def pack(self, root: int, limit: int) -> bytes:
-        """The whole tree in our memory at once, for which a job's limit was not made."""
-        if self.group is None:
-            return tree.pack(root, limit)
-        usual = self.world.plan["memory"] + self.world.plan["overhead"]
-        self.group.set_memory(usual + 3 * limit)
-        try:
-            return tree.pack(root, limit)
-        finally:
-            with contextlib.suppress(OSError):  # v1 refuses while the archive is still there
-                self.group.set_memory(usual)
-
     def file(self, operation: int, path: str, data: bytes, number: int) -> bytes:
         """One file operation below the workspace."""
         root = os.open(self.world.workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -167,7 +161,7 @@ class Session:
             elif operation == LIST:
                 return b"\0".join(map(os.fsencode, tree.listing(root, path)))
             elif operation == PACK:
-                return self.pack(root, number)
+                return tree.pack(root, number)
             elif operation == UNPACK:
                 tree.unpack(root, data)
             return b""
@@ -218,12 +212,20 @@ def _answer(session: Session, message: bytes, fds: list[int]) -> None:
             session.stop_all()
         else:
             path, data, number = wire.receive_plain(message[1:], fds)
+            if operation == PACK:
+                session.make_room(5 * number)
             content = session.file(operation, path, data, number)
     except OSError as error:
         code, content = error.errno or 5, str(error.strerror or error).encode(errors="replace")
     except ValueError as error:
         code, content = wire.NO_PATH, str(error).encode(errors="replace")
-    head = wire.FILE.pack(code, len(content))
+    _send(session, wire.FILE.pack(code, len(content)), content)
+    del content
+    if operation == PACK:
+        session.make_room(0)
+
+
+def _send(session: Session, head: bytes, content: bytes) -> None:
     if len(content) <= wire.INLINE:
         session.requests.send(head + content)
         return

@@ -152,6 +152,7 @@ class Namespaces:
 
     def confine_run(self) -> None:
         """Called in each run of a batch."""
+        os.setsid()  # a group is seen across pid namespaces, and what forks the runs would be in it
         drop_capabilities()
         if self.filter is not None:
             seccomp.install(self.filter)
