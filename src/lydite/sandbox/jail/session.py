@@ -96,12 +96,13 @@ class Session:
         try:
             note = self._note(pidfd)
             if len(note) == wire.NOTE.size:
-                wall, cpu, memory, _, start_ns = wire.NOTE.unpack(note)
+                wall, cpu, memory, processes, start_ns = wire.NOTE.unpack(note)
                 stopped, clock, before = self.watch.until_end(pid, pidfd, wall, cpu, memory, start_ns / 1e9)
                 seconds = clock()
                 started = True
             else:
                 stopped, seconds, before, started = wire.NOT_STOPPED, 0.0, 0.0, False
+                memory = processes = -1  # whatever the set-up had changed is set again
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             if isinstance(self.world, LandlockOnly):
@@ -113,9 +114,12 @@ class Session:
             ours.close()
             os.close(pidfd)
         if self.group is not None:  # a command may have had limits of its own
+            plan = self.world.plan
             with contextlib.suppress(OSError):
-                self.group.set_processes(self.world.plan["processes"] + OWN)
-                self.group.set_memory(self.world.plan["memory"] + self.world.plan["overhead"])
+                if processes != plan["processes"]:
+                    self.group.set_processes(plan["processes"] + OWN)
+                if memory != plan["memory"]:
+                    self.group.set_memory(plan["memory"] + plan["overhead"])
         killed, denied = self.watch.counters()
         full = self.world.full() if status else 0
         cpu_used = self.watch.cpu_since(before, usage) if started else 0.0
