@@ -157,7 +157,7 @@ def descendants(pid: int) -> list[int]:
         (["good.py", "--stdin", "missing"], "missing: --stdin: cannot be read"),
         (["bad.py"], "bad.py: is no Python source"),
         (["cookie.py"], "cookie.py: is no Python source"),
-        (["good.py", "--timeout", "-1"], "timeout: -1.0 is no limit (give a number above 0)"),
+        (["good.py", "--timeout", "-1"], "timeout: -1.0 is no limit (give a number above 0"),
         (["good.py", "--timeout", "nan"], "timeout: nan is no limit"),
         (["good.py", "--memory-mb", "0"], "memory_mb: 0 is no limit"),
         (["good.py", "--backend", "namespace"], "namespaces"),
