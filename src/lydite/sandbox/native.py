@@ -33,7 +33,6 @@ class Native:
         self.limits = limits or Limits()
         self._lock = threading.Lock()
         self._closed = False
-        self._pid = os.getpid()
         self._keeper: Keeper | None = None
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self._workers: list[Worker] = []

@@ -130,8 +130,6 @@ class Sandbox:
 
         Returns: one result per input, in order.
         """
-        if isinstance(stdins, (str, bytes)):
-            raise InputError("expected a list of inputs, not one", field="stdins", remedy="give [stdin]")
         return self._backend.run(self._job(code, None, stdins, files, env, limits, changes)) if stdins else []
 
     def _job(
@@ -144,6 +142,8 @@ class Sandbox:
         limits: Limits | None,
         changes: Mapping[str, Any],
     ) -> Job:
+        if isinstance(stdins, (str, bytes)):
+            raise InputError("expected a list of inputs, not one", field="stdins", remedy="give [stdin]")
         if (code is None) == (argv is None) or (argv is not None and not argv):
             raise InputError("give code or argv, one of them", field="code", remedy="Python source, or a list of words")
         if code is not None and not isinstance(code, str):
@@ -202,8 +202,6 @@ class Sandbox:
         **changes: Any,
     ) -> list[ExecResult]:
         """:meth:`run_batch` without blocking the event loop. Cancelling it stops the batch."""
-        if isinstance(stdins, (str, bytes)):
-            raise InputError("expected a list of inputs, not one", field="stdins", remedy="give [stdin]")
         return await self._off_loop(self._job(code, None, stdins, files, env, limits, changes)) if stdins else []
 
     async def _off_loop(self, job: Job) -> list[ExecResult]:

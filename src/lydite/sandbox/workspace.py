@@ -25,7 +25,8 @@ class Workspace:
 
     Paths are relative to the workspace. No operation follows a symbolic link or leaves the workspace: such a path
     raises ``OSError`` (ELOOP, EXDEV) or, where it could name no file at all, :class:`~lydite.errors.InputError`. A
-    workspace that was lost (not by its programs: that cannot be) raises :class:`~lydite.errors.UnavailableError`.
+    workspace that was lost (of its programs' doing only where they filled its memory) raises
+    :class:`~lydite.errors.UnavailableError`.
     """
 
     def __init__(self, tree: Tree, limits: Limits, backend: str, executor: Executor | None = None) -> None:

@@ -21,6 +21,7 @@ CONTROL, PACKAGES = "/opt/lydite/control", "/opt/lydite/packages"
 HOSTNAME = "sandbox"
 INNER_ID = 1000
 INIT = Path(__file__).with_name("inner.py").read_bytes()
+# What process 1 of a box runs: our own inner.py, which we send it; it is not in the box as a file.
 BOOT = f"import socket,sys;link=socket.socket(1);link.connect(sys.argv[1]);exec(link.recv({len(INIT)},256))"  # WAITALL
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 

@@ -22,8 +22,6 @@ from . import cgroups, helper, job, kernel, tree, warm, wire
 from .enter import become_zygote, environment, set_name, spare_id
 from .world import OWN
 
-GONE = 0x7FFFFFFF
-
 
 class Keeper:
     """Zygotes by number, and what has to be removed after each."""
@@ -57,7 +55,7 @@ class Keeper:
         self.plan["library"] = helper.load(path) if path and self.plan["namespaces"] else None
         warm.imports(self.plan)
         environment(self.plan)
-        self.plan["warm"] = warm.up(self.plan)
+        self.plan["warm"] = warm.up()
         gc.collect()
         gc.freeze()  # a collection in a job would write to the header of every object, and so copy every page
         gc.disable()
@@ -70,8 +68,7 @@ class Keeper:
         caller = os.pidfd_open(self.caller)  # also when a fork of the supervisor still holds our socket
         poll.register(caller, select.POLLIN)
         while True:
-            for pid, pidfd, _, _ in self.children.values():
-                del pid
+            for _, pidfd, _, _ in self.children.values():
                 poll.register(pidfd, select.POLLIN)
             ready = {fd for fd, _ in poll.poll()}
             for number, (_, pidfd, _, _) in list(self.children.items()):
@@ -191,8 +188,7 @@ class Keeper:
 
     def close(self) -> None:
         """End everything and remove everything."""
-        for pid, pidfd, _, _ in self.children.values():
-            del pid
+        for _, pidfd, _, _ in self.children.values():
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
         for number in list(self.children):

@@ -99,7 +99,7 @@ def run(source: str, code: types.CodeType | None = None) -> NoReturn:
     if "random" in source:
         _reseed()
     leave = 0
-    try:
+    try:  # this process was made for nothing but to run it
         exec(code or compile(source, NAME, "exec", dont_inherit=True), MAIN.__dict__)  # noqa: S102
     except SystemExit as leaving:
         leave = _exit_code(leaving.code)

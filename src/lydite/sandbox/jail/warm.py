@@ -92,9 +92,8 @@ def relocate(plan: dict[str, Any]) -> None:
     sys.path_importer_cache.clear()
 
 
-def up(plan: dict[str, Any]) -> Callable[[], None]:
+def up() -> Callable[[], None]:
     """Run the sample once, on the kind of files that a job has. Returns what a child that waits may do meanwhile."""
-    del plan
     import linecache
     import traceback
 
