@@ -47,15 +47,17 @@ class Session:
             self.world.renew_proc()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         null = os.open(os.devnull, os.O_RDWR)
-        pid = job.fork()
-        if pid == 0:
-            ours.close()
-            if self.library is not None:
-                assert isinstance(self.world, Namespaces)
-                helper.child(self.world, self.state, self.keep, theirs.detach())
-            job.main(self.world, job.Pipes(theirs.detach(), self.note_w, null, null), self.group, None)
-        theirs.close()
-        os.close(null)
+        try:
+            pid = job.fork()
+            if pid == 0:
+                ours.close()
+                if self.library is not None:
+                    assert isinstance(self.world, Namespaces)
+                    helper.child(self.world, self.state, self.keep, theirs.detach())
+                job.main(self.world, job.Pipes(theirs.detach(), self.note_w, null, null), self.group, None)
+        finally:  # also where no process is left for it
+            theirs.close()
+            os.close(null)
         self.ahead = (pid, os.pidfd_open(pid), ours)
 
     def make_room(self, size: int) -> None:
