@@ -24,6 +24,24 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...] = ()
 
 
+class Example(msgspec.Struct, frozen=True, kw_only=True):
+    """How a verifier is used, and how it is attacked: what ``lydite verifiers show`` prints and ``check`` tries.
+
+    Attributes:
+        config: a configuration of a checker.
+        right: a completion that is correct under it.
+        wrong: a completion that is graded, and gets less than 1.
+        prompt: the prompt that both answer, where the check looks at it.
+        hacks: name to a completion that does not do the task and tries to be judged correct; the cheapest one first.
+    """
+
+    config: dict[str, Any]
+    right: str
+    wrong: str
+    prompt: str | None = None
+    hacks: dict[str, str] = {}
+
+
 class Check(Protocol):
     """A compiled checker. Pure, deterministic, thread-safe; never raises for anything in the submission."""
 
@@ -33,7 +51,8 @@ class Check(Protocol):
 class Verifier(Protocol):
     """A kind of checker, such as ``math``.
 
-    ``version`` rises whenever any verdict could change: replay compares verdicts of equal versions only.
+    ``version`` rises whenever any verdict could change: replay compares verdicts of equal versions only. An attribute
+    ``examples``, a tuple of ``Example``, is optional; the contract suite needs it.
     """
 
     name: str

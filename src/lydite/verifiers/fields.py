@@ -1,0 +1,66 @@
+"""Configurations of checkers, read into typed structures, with errors that name the field and the remedy."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+
+import msgspec
+
+from lydite.errors import InputError
+
+T = TypeVar("T")
+
+_PLACE = re.compile(r" - at (?:`key` in )?`\$\.?(.*)`$")
+_TYPE = re.compile(r"`(str|int|float|bool|array|object|null)`")
+_WORDS = {
+    "str": "text",
+    "int": "whole number",
+    "float": "number",
+    "bool": "true or false",
+    "array": "list",
+    "object": "object",
+    "null": "null",
+}
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
+_MISSING = re.compile(r"Object missing required field `(.*)`")
+
+
+def read_config(config: dict[str, Any], kind: type[T], verifier: str) -> T:
+    """The configuration as a structure.
+
+    Args:
+        config: plain JSON values.
+        kind: a ``msgspec.Struct`` with ``forbid_unknown_fields=True``; its fields are what the checker knows. Bounds go
+            into the types (``Annotated[int, msgspec.Meta(ge=1)]``), what types cannot say is checked by the caller.
+        verifier: the checker's name, for the message.
+
+    Raises:
+        InputError: names the field that is unknown, missing or wrong.
+    """
+    try:
+        return msgspec.convert(config, kind)
+    except msgspec.ValidationError as error:
+        message = str(error)
+    except RecursionError:
+        raise InputError("is nested too deeply", field="config") from None
+    place = _PLACE.search(message)
+    field = _dotted(place.group(1)) if place else ""
+    message = message[: place.start()] if place else message
+    if unknown := _UNKNOWN.fullmatch(message):
+        known = ", ".join(info.encode_name for info in msgspec.structs.fields(kind)) if not field else ""  # type: ignore[arg-type]
+        remedy = f"{verifier} knows {known}" if known else "leave it out"
+        raise InputError("unknown field", field=_join(field, unknown.group(1)), remedy=remedy)
+    if missing := _MISSING.fullmatch(message):
+        raise InputError("is missing", field=_join(field, missing.group(1)), remedy=f"{verifier} needs it")
+    message = _TYPE.sub(lambda match: _WORDS[match.group(1)], message[:1].lower() + message[1:])
+    raise InputError(message.replace(", got", ", found"), field=field or None, remedy="see docs/verdicts.md")
+
+
+def _dotted(path: str) -> str:
+    """``tests[0].input`` as ``tests.0.input``; ``[...]`` stands for some entry."""
+    return re.sub(r"\[(\.\.\.|\d+)\]", lambda match: f".{match.group(1)}", path).strip(".")
+
+
+def _join(*parts: str) -> str:
+    return ".".join(part for part in parts if part)
