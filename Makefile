@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-slow lint types bench docs clean help
+.PHONY: demo test test-slow test-batteries lint types bench docs clean help
 
 help:
 	@echo "make demo       the whole loop on the built-in policy, about 5 minutes on 2 cores"
 	@echo "make test       lint, types and the quick tests"
 	@echo "make test-slow  the tests marked slow"
+	@echo "make test-batteries  every attack on every back end of the sandbox, about an hour"
 	@echo "make bench      the benchmarks whose table is in docs/benchmarks.md"
 	@echo "make docs       build the documentation into site/"
 
@@ -17,10 +18,13 @@ demo: $(VENV)/.demo
 	$(BIN)/lydite demo -o runs/demo
 
 test: lint types
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q -m "not slow and not battery"
 
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m slow
+
+test-batteries: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -m battery
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

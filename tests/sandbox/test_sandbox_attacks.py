@@ -42,12 +42,20 @@ KNOWN_OPEN[("landlock", "root")]["file_system/change_modes"] = (
 )
 
 
-def _slow(backend: str, user: str, name: str) -> bool:
-    return (backend, user) != ("namespaces", HERE) or ATTACKS[name].lasting or ATTACKS[name].beside
+OTHER = "ordinary" if HERE == "root" else "root"
+SLOW = {("namespaces-nocgroup", HERE), ("landlock", OTHER)}
+"""Run whole with the slow tests. The other pairs, which share all of their code with these, are batteries."""
+
+
+def _marks(backend: str, user: str, name: str | None = None) -> list[pytest.MarkDecorator]:
+    if (backend, user) == ("namespaces", HERE):
+        slow = name is not None and (ATTACKS[name].lasting or ATTACKS[name].beside)
+        return [pytest.mark.slow] if slow else []
+    return [pytest.mark.slow] if (backend, user) in SLOW else [pytest.mark.battery]
 
 
 CASES = [
-    pytest.param(backend, user, name, marks=[pytest.mark.slow] if _slow(backend, user, name) else [])
+    pytest.param(backend, user, name, marks=_marks(backend, user, name))
     for backend in BACKENDS
     for user in USERS
     for name in ATTACKS
@@ -91,7 +99,7 @@ def test_attack(request: pytest.FixtureRequest, backend: str, user: str, name: s
 @pytest.mark.parametrize(
     ("backend", "user"),
     [
-        pytest.param(backend, user, marks=[pytest.mark.slow] if (backend, user) != ("namespaces", HERE) else [])
+        pytest.param(backend, user, marks=_marks(backend, user))
         for backend in BACKENDS
         for user in USERS
     ],
@@ -103,7 +111,7 @@ def test_nothing_is_left_after_the_end(request: pytest.FixtureRequest, backend: 
     assert record["stopped"], record["how"]
 
 
-@pytest.mark.slow
+@pytest.mark.battery
 @pytest.mark.parametrize("backend", ["bwrap", "nsjail", "runsc"])
 def test_the_battery_of_a_tool_is_recorded_whole(backend: str) -> None:
     if reason := _why_not(backend, HERE):
