@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_BRACE = re.compile(r"\\(?:boxed|fbox|framebox)\s{0,8}\{|\\.|[{}]", re.DOTALL)
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s{0,8}\{")
 _BARE_BOX = re.compile(r"\\(?:boxed|fbox)\s{0,8}([-+−]?\d[\d.,/]{0,40})")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_BOX_OR_BRACE = re.compile(_BOX.pattern + "|" + _BRACE.pattern, re.DOTALL)
 
 
 class Box(NamedTuple):
@@ -23,13 +25,48 @@ def boxes(text: str) -> list[Box]:
     ``\boxed 7`` without braces counts when a number follows; a box that is never closed does not count; the bare word
     ``\boxed`` in prose is no box.
     """
+    found: list[Box] = []
     word = text.find("box")  # in the name of each of the three commands, and rarer than a backslash
-    first = text.rfind("\\", 0, word) if word >= 0 else -1
-    if first < 0:
-        return []
+    while word >= 0:
+        start = text.rfind("\\", max(0, word - 6), word)
+        opened = _BOX.match(text, start) if start >= 0 else None
+        if opened is not None:
+            inside = opened.end()
+            end = closing_brace(text, inside)
+            if end < 0:
+                return found + _boxes_after(text, start)
+            found.append(Box(start, end + 1, text[inside:end]))
+            word = text.find("box", end)
+            continue
+        bare = _BARE_BOX.match(text, start) if start >= 0 else None
+        if bare is not None:
+            found.append(Box(start, bare.end(), bare.group(1).rstrip(".,/")))
+        word = text.find("box", word + 3)
+    return found
+
+
+def closing_brace(text: str, at: int) -> int:
+    """Where the brace that was opened right before ``at`` is closed; -1 where it never is."""
+    end = text.find("}", at)
+    if end < 0 or (text.find("{", at, end) < 0 and text.find("\\", at, end) < 0):
+        return end
+    depth = 1
+    for match in _BRACE.finditer(text, at):
+        piece = match.group()
+        if piece == "}":
+            depth -= 1
+            if depth == 0:
+                return match.start()
+        elif piece == "{":
+            depth += 1
+    return -1
+
+
+def _boxes_after(text: str, at: int) -> list[Box]:
+    """The boxes behind a box that is never closed, in one pass."""
     found: list[Box] = []
     opened: list[tuple[int, int]] = []  # (start of the command or -1, start of the content), one per open brace
-    for match in _BRACE.finditer(text, first):
+    for match in _BOX_OR_BRACE.finditer(text, at):
         piece = match.group()
         if piece == "{":
             opened.append((-1, 0))
@@ -47,6 +84,12 @@ def boxes(text: str) -> list[Box]:
             if bare:
                 found.append(Box(bare.start(), bare.end(), bare.group(1).rstrip(".,/")))
     return found
+
+
+def holds(text: str, words: tuple[str, ...]) -> bool:
+    """Whether any of some lower-case words stands in a text, in either case: the cheap look before a dear one."""
+    text = text.lower() if text.isascii() else text.casefold().replace("’", "'")
+    return any(word in text for word in words)
 
 
 def after_thinking(text: str) -> str | None:
@@ -71,6 +114,15 @@ _REFUSALS = re.compile(
 )
 
 
+# One of these is in whatever matches.
+_REFUSING = (
+    "cannot", "can not", "can't", "could not", "couldn't", "unable", "not able", "won't", "will not", "refuse",
+    "do not", "don't", "sorry", "not sure", "unsure", "as an ai", "no idea", "not enough", "insufficient",
+    "unknown", "n/a", "none given", "no answer",
+)  # fmt: skip
+
+
 def is_refusal(text: str, limit: int = 2000) -> bool:
     """Whether the text says that it gives no answer. Looks at the last ``limit`` characters."""
-    return _REFUSALS.search(text[-limit:].replace("’", "'")) is not None
+    text = text[-limit:]
+    return holds(text, _REFUSING) and _REFUSALS.search(text.replace("’", "'")) is not None
