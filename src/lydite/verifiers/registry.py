@@ -27,6 +27,7 @@ BUILTIN = {
     "code": "lydite.verifiers.code.verifier:CodeVerifier",
     "exact": "lydite.verifiers.exact:ExactVerifier",
     "math": "lydite.verifiers.math.verifier:MathVerifier",
+    "proof": "lydite.verifiers.proof.verifier:ProofVerifier",
 }
 """Name to ``module:class``; the module is imported when the verifier is first used."""
 
@@ -123,8 +124,8 @@ def _as_verifier(found: Any, name: str) -> Verifier:
 class FunctionVerifier:
     """A verifier made of one function ``(submission, config) -> Verdict | float | bool``.
 
-    A number in [0, 1] or a truth value becomes the score. The function's attribute ``version`` (default 1) is the
-    verifier's version.
+    A number in [0, 1] or a truth value becomes the score. Attributes of the function are optional: ``version`` (default
+    1); ``examples``, for the contract suite; ``fields``, the names that its configuration may hold.
     """
 
     def __init__(self, function: Callable[[Submission, dict[str, Any]], Any]) -> None:
@@ -132,9 +133,19 @@ class FunctionVerifier:
         self.name: str = function.__name__
         self.version: int = getattr(function, "version", 1)
         self.modules = (function.__module__,)
+        self.examples = getattr(function, "examples", ())
+        fields = getattr(function, "fields", None)
+        self.fields: tuple[str, ...] | None = None if fields is None else tuple(fields)
 
     def compile(self, config: dict[str, Any]) -> Check:
-        """A check that calls the function with this configuration."""
+        """A check that calls the function with this configuration.
+
+        Raises:
+            InputError: a field that the function does not name, where it names its fields.
+        """
+        for field in config:
+            if self.fields is not None and field not in self.fields:
+                raise InputError("unknown field", field=field, remedy=f"{self.name} knows {', '.join(self.fields)}")
         identity = f"{self.name}@{self.version}"
 
         def check(submission: Submission) -> Verdict:
