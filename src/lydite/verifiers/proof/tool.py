@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
+import signal
 from collections.abc import Mapping
 
 from lydite.sandbox import ExecResult, Limits, Status
 from lydite.verifiers.code.box import LostError, sandbox
 
 _SHOWN = 600
+_CPU = 128 + signal.SIGXCPU
+"""What a shell leaves with when its command used up its processor time."""
 
 
 def limits(seconds: float, memory_mb: int) -> Limits:
@@ -42,7 +45,7 @@ def files_in(result: ExecResult, count: int) -> list[bytes] | None:
 
 def failure(result: ExecResult) -> str | None:
     """The limit that ended a command, as a reason; ``None`` where it ended by itself."""
-    if result.status is Status.TIMEOUT:
+    if result.status is Status.TIMEOUT or result.exit_code == _CPU:
         return "timeout"
     if result.status in (Status.MEMORY, Status.DISK, Status.PROCESSES, Status.KILLED):
         return "memory"
