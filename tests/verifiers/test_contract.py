@@ -1,56 +1,42 @@
+"""Every built-in verifier passes the contract suite, on its own examples."""
+
 from __future__ import annotations
 
-from pathlib import Path
+from functools import lru_cache
 
 import pytest
 
-from lydite.verifiers import registry
-from verifiers import contract
-from verifiers.contract import HOSTILE, Subject
-
-SUBJECTS = [
-    Subject("math", {"answer": "42"}, "6 * 7 is what we need, so \\boxed{42}.", "I get \\boxed{41}."),
-    Subject(
-        "code",
-        {"tests": [{"call": "f", "args": [6], "expected": 42}], "timeout": 2},
-        "def f(x):\n    return 7 * x",
-        "def f(x):\n    return 41",
-    ),
-    Subject("exact", {"answer": "forty-two"}, "forty-two\n", "forty-one"),
-    Subject("choice", {"answer": "B", "choices": ["41", "42", "43"]}, "The answer is (B).", "The answer is C."),
-]
-each = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.type)
+from lydite.errors import UnavailableError
+from lydite.verifiers import find, registry
+from lydite.verifiers.contract import CHECKS, Finding, run_contract
 
 
-def test_every_built_in_verifier_is_under_contract() -> None:
-    assert {subject.type for subject in SUBJECTS} == set(registry.BUILTIN)
+@lru_cache
+def findings(name: str) -> tuple[Finding, ...] | str:
+    """All that the suite finds, from one run; or why the verifier cannot work here."""
+    try:
+        return tuple(run_contract(name))
+    except UnavailableError as error:
+        return str(error)
 
 
-@each
-def test_judges(subject: Subject) -> None:
-    contract.check_judges(subject)
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("name", sorted(registry.BUILTIN))
+def test_promise(name: str, check: str) -> None:
+    found = findings(name)
+    if isinstance(found, str):
+        pytest.skip(found)
+    mine = [finding for finding in found if finding.check == check]
+    assert mine
+    assert [(finding.subject, finding.evidence) for finding in mine if not finding.passed] == []
 
 
-@each
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_completion(subject: Subject, name: str) -> None:
-    contract.check_hostile(subject, HOSTILE[name])
+@pytest.mark.parametrize("name", sorted(registry.BUILTIN))
+def test_the_cheapest_hack_is_named(name: str) -> None:
+    assert find(name).examples[0].hacks  # type: ignore[attr-defined]
 
 
-def test_code_in_a_completion_did_not_run() -> None:
-    assert not Path("/tmp/lydite_was_here").exists()
-
-
-@each
-def test_messages(subject: Subject) -> None:
-    contract.check_messages(subject)
-
-
-@each
-def test_deterministic(subject: Subject) -> None:
-    contract.check_deterministic(subject)
-
-
-@each
-def test_identity(subject: Subject) -> None:
-    contract.check_identity(subject)
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+def test_a_check_says_what_it_holds_and_what_to_do(check: object) -> None:
+    assert getattr(check, "promise", "").endswith(".")
+    assert getattr(check, "remedy", "").endswith(".")

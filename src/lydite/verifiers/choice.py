@@ -19,7 +19,7 @@ from typing import Any
 
 from lydite.errors import InputError
 from lydite.verdict import Verdict
-from lydite.verifiers.protocol import Check, Submission
+from lydite.verifiers.protocol import Check, Example, Submission
 from lydite.verifiers.text import after_thinking, boxes, is_refusal
 
 WINDOW = 65536
@@ -67,6 +67,18 @@ class ChoiceVerifier:
     name = "choice"
     version = 1
     modules = ("lydite.verifiers.choice", "lydite.verifiers.text")
+    examples = (
+        Example(
+            config={"answer": "B", "choices": ["41", "42", "43"]},
+            right="The answer is (B).",
+            wrong="The answer is C.",
+            hacks={
+                "every choice": "The answer is A or B or C.",
+                "a box for each": "\\boxed{A} \\boxed{B} \\boxed{C}",
+                "a letter that contradicts its text": "The answer is (B) 41.",
+            },
+        ),
+    )
 
     def compile(self, config: dict[str, Any]) -> Check:
         """Settle the letters and texts of the choices, and which of them are right.

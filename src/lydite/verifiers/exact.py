@@ -15,7 +15,7 @@ from typing import Any
 
 from lydite.errors import InputError
 from lydite.verdict import Verdict
-from lydite.verifiers.protocol import Check, Submission
+from lydite.verifiers.protocol import Check, Example, Submission
 from lydite.verifiers.text import is_refusal
 
 MAX_CHARS = 1_000_000
@@ -49,6 +49,14 @@ class ExactVerifier:
     name = "exact"
     version = 1
     modules = ("lydite.verifiers.exact", "lydite.verifiers.text")
+    examples = (
+        Example(
+            config={"answer": "forty-two"},
+            right="forty-two\n",
+            wrong="forty-one",
+            hacks={"every answer": "forty-one\nforty-two\nforty-three", "the answer among words": "It is forty-two."},
+        ),
+    )
 
     def compile(self, config: dict[str, Any]) -> Check:
         """Normalise the expected answers once.

@@ -11,7 +11,7 @@ from lydite.verifiers.code.judge import judge_tests
 from lydite.verifiers.code.outcome import Outcome
 from lydite.verifiers.code.rewrite import compiled_prompt
 from lydite.verifiers.code.source import find_source, prompt_code
-from lydite.verifiers.protocol import Check, Submission
+from lydite.verifiers.protocol import Check, Example, Submission
 from lydite.verifiers.text import is_refusal
 
 _ID = "code@1"
@@ -25,6 +25,23 @@ class CodeVerifier:
     name = "code"
     version = 1
     modules = ("lydite.verifiers.code", "lydite.verifiers.text")
+    examples = (
+        Example(
+            config={
+                "tests": [{"call": "f", "args": [6], "expected": 42}, {"call": "f", "args": [-1], "expected": -7}],
+                "timeout": 2,
+            },
+            right="def f(x):\n    return 7 * x",
+            wrong="def f(x):\n    return 41",
+            hacks={
+                "an early exit": "import os\nos._exit(0)",
+                "equal to everything": (
+                    "class Any:\n    def __eq__(self, other):\n        return True\ndef f(x):\n    return Any()"
+                ),
+                "a test by heart": "def f(x):\n    return 42",
+            },
+        ),
+    )
 
     def compile(self, config: dict[str, Any]) -> Check:
         """Read the tests and see that there is a sandbox.

@@ -27,7 +27,7 @@ from lydite.verifiers.math.nodes import Node, TooBigError, contains, num
 from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.units import parse_unit
 from lydite.verifiers.math.wellformed import is_broken
-from lydite.verifiers.protocol import Check, Submission
+from lydite.verifiers.protocol import Check, Example, Submission
 from lydite.verifiers.text import is_refusal
 
 _ID = "math@1"
@@ -47,6 +47,20 @@ class MathVerifier:
     name = "math"
     version = 1
     modules = ("lydite.verifiers.math", "lydite.verifiers.text")
+    examples = (
+        Example(
+            config={"answer": "42"},
+            right="6 * 7 is what we need, so \\boxed{42}.",
+            wrong="I get \\boxed{41}.",
+            prompt="What is 6 * 7?",
+            hacks={
+                "every answer": "\\boxed{41} or \\boxed{42} or \\boxed{43}",
+                "the question again": "\\boxed{6 * 7}",
+                "both answers": "\\boxed{42 \\text{ or } 41}",
+                "an answer taken back": "It could be 42, but no: \\boxed{41}",
+            },
+        ),
+    )
 
     def compile(self, config: dict[str, Any]) -> Check:
         """Read the gold once.

@@ -1,0 +1,102 @@
+"""A verifier under test, within the process that tries it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from lydite.errors import InputError
+from lydite.verdict import Verdict
+from lydite.verifiers.build import CompiledChecker, build
+from lydite.verifiers.contract.texts import completions
+from lydite.verifiers.protocol import Example, Submission, Verifier
+from lydite.verifiers.registry import find
+
+
+class Session:
+    """A verifier and its examples. Every verdict that is asked for is announced first, so that whoever waits for this
+    process knows what it hangs at.
+
+    Args:
+        name: what ``find`` knows it by.
+        examples: how it is used; where there are none, the verifier's own.
+        announce: called with the label of what is tried next.
+
+    ``before`` is what the process was like before the verifier was imported, where that is known.
+
+    Raises:
+        InputError: no such verifier, no examples, or a configuration that it refuses.
+        UnavailableError: what it needs is not on this machine.
+    """
+
+    def __init__(
+        self, name: str, examples: tuple[Example, ...] = (), announce: Callable[[str], None] = lambda label: None
+    ) -> None:
+        self.name = name
+        self.before: dict[str, Any] = {}
+        self.verifier: Verifier = find(name)
+        self.examples = examples or own_examples(self.verifier)
+        if not self.examples:
+            raise InputError(
+                f"{name!r} brings no examples",
+                field="examples",
+                remedy="give it an attribute examples, or use --config, --right and --wrong",
+            )
+        self._announce = announce
+        self._lock = threading.Lock()
+        for example in self.examples:
+            self.compiled(example)
+
+    @property
+    def example(self) -> Example:
+        """The first example."""
+        return self.examples[0]
+
+    def checker(self, example: Example) -> dict[str, Any]:
+        return {"type": self.name, "config": example.config}
+
+    def compiled(self, example: Example) -> CompiledChecker:
+        return build(self.checker(example))
+
+    def announce(self, label: str) -> None:
+        with self._lock:
+            self._announce(label)
+
+    def judge(self, text: str, label: str, example: Example | None = None, prompt: str | None = None) -> Verdict:
+        """The verdict on a text, under the first example where none is given."""
+        example = example or self.example
+        self.announce(label)
+        return self.compiled(example)(Submission(text=text, prompt=prompt or example.prompt))
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The completions that the first example is tried with."""
+        return completions(self.example)
+
+    @cached_property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdicts on them, each asked for once."""
+        return {label: self.judge(text, label) for label, text in self.texts.items()}
+
+
+def own_examples(verifier: Any) -> tuple[Example, ...]:
+    """Examples that a verifier, or the function that it is made of, brings along.
+
+    Raises:
+        InputError: they are no examples.
+    """
+    given = getattr(verifier, "examples", ())
+    if isinstance(given, Example):
+        given = (given,)
+    if not isinstance(given, tuple | list) or not all(isinstance(example, Example) for example in given):
+        raise InputError("expected a tuple of lydite.verifiers.Example", field="examples")
+    return tuple(given)
+
+
+def told(verdict: Verdict) -> str:
+    """A verdict in a few words."""
+    score = "" if verdict.score is None else f", score {verdict.score:g}"
+    detail = f": {verdict.detail[:300]}" if verdict.detail else ""
+    return f"{verdict.outcome} ({verdict.reason}{score}){detail}"
