@@ -26,6 +26,7 @@ BUILTIN = {
     "choice": "lydite.verifiers.choice:ChoiceVerifier",
     "code": "lydite.verifiers.code.verifier:CodeVerifier",
     "exact": "lydite.verifiers.exact:ExactVerifier",
+    "json_schema": "lydite.verifiers.json_schema:JSONSchemaVerifier",
     "math": "lydite.verifiers.math.verifier:MathVerifier",
     "proof": "lydite.verifiers.proof.verifier:ProofVerifier",
 }
