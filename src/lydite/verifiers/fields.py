@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from lydite.codec import well_formed
 from lydite.errors import InputError
 
 T = TypeVar("T")
@@ -44,17 +45,28 @@ def read_config(config: dict[str, Any], kind: type[T], verifier: str) -> T:
         message = str(error)
     except RecursionError:
         raise InputError("is nested too deeply", field="config") from None
+    except UnicodeError:
+        field = next((name for name, value in config.items() if not _encodable({name: value})), "config")
+        raise InputError("holds a lone surrogate, which is no text", field=well_formed(field)) from None
     place = _PLACE.search(message)
     field = _dotted(place.group(1)) if place else ""
     message = message[: place.start()] if place else message
     if unknown := _UNKNOWN.fullmatch(message):
         known = ", ".join(info.encode_name for info in msgspec.structs.fields(kind)) if not field else ""  # type: ignore[arg-type]
         remedy = f"{verifier} knows {known}" if known else "leave it out"
-        raise InputError("unknown field", field=_join(field, unknown.group(1)), remedy=remedy)
+        raise InputError("unknown field", field=_join(field, unknown.group(1) or "''"), remedy=remedy)
     if missing := _MISSING.fullmatch(message):
         raise InputError("is missing", field=_join(field, missing.group(1)), remedy=f"{verifier} needs it")
     message = _TYPE.sub(lambda match: _WORDS[match.group(1)], message[:1].lower() + message[1:])
     raise InputError(message.replace(", got", ", found"), field=field or None, remedy="see docs/verdicts.md")
+
+
+def _encodable(value: Any) -> bool:
+    try:
+        msgspec.json.encode(value)
+    except UnicodeError:
+        return False
+    return True
 
 
 def _dotted(path: str) -> str:

@@ -30,6 +30,10 @@ _BOOT = (
 )
 
 
+def _texts(session: Session) -> dict[str, str]:
+    return {label: session.texts[label] for label in session.again}
+
+
 def _differences(here: Mapping[str, Verdict], there: Mapping[str, Verdict]) -> str:
     """The first of the differences, in words; empty where there is none."""
     for label, verdict in here.items():
@@ -49,7 +53,7 @@ def deterministic(session: Session) -> Iterator[tuple[str, str]]:
 
     Remedy: no random numbers, no clock, no order of sets, nothing remembered from the verdict before.
     """
-    for label, verdict in session.verdicts.items():
+    for label, verdict in session.again.items():
         others = (session.judge(session.texts[label], label) for _ in range(TIMES - 1))
         yield label, next((evidence for other in others if (evidence := _differences({"": verdict}, {"": other}))), "")
 
@@ -59,13 +63,13 @@ def order(session: Session) -> Iterator[tuple[str, str]]:
 
     Remedy: keep no state between verdicts: whatever a check remembers, another completion can set.
     """
-    labels = list(session.verdicts)
+    labels = list(session.again)
     interleaved = [label for pair in zip(labels, labels[len(labels) // 2 :], strict=False) for label in pair]
     for name, sequence in (("backwards", labels[::-1]), ("interleaved", interleaved)):
         again = {label: session.judge(session.texts[label], label) for label in sequence}
-        yield name, _differences({label: session.verdicts[label] for label in sequence}, again)
+        yield name, _differences({label: session.again[label] for label in sequence}, again)
     first = {label: _fresh(session, label) for label in ("right", "wrong")}
-    yield "compiled anew", _differences({label: session.verdicts[label] for label in first}, first)
+    yield "compiled anew", _differences({label: session.again[label] for label in first}, first)
 
 
 def _fresh(session: Session, label: str) -> Verdict:
@@ -79,8 +83,8 @@ def threads(session: Session) -> Iterator[tuple[str, str]]:
 
     Remedy: compile is the place for what is shared, and it is read only; no globals, no caches without a lock.
     """
-    labels = list(session.verdicts) * 2
-    expected = session.verdicts
+    labels = list(session.again) * 2
+    expected = session.again
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
@@ -100,14 +104,14 @@ def event_loop(session: Session) -> Iterator[tuple[str, str]]:
     """
 
     async def directly() -> dict[str, Verdict]:
-        return {label: session.judge(text, label) for label, text in session.texts.items()}
+        return {label: session.judge(text, label) for label, text in _texts(session).items()}
 
     async def in_threads() -> dict[str, Verdict]:
-        said = (asyncio.to_thread(session.judge, text, label) for label, text in session.texts.items())
-        return dict(zip(session.texts, await asyncio.gather(*said), strict=True))
+        said = (asyncio.to_thread(session.judge, text, label) for label, text in _texts(session).items())
+        return dict(zip(_texts(session), await asyncio.gather(*said), strict=True))
 
-    yield "in the loop", _differences(session.verdicts, asyncio.run(directly()))
-    yield "asyncio.to_thread", _differences(session.verdicts, asyncio.run(in_threads()))
+    yield "in the loop", _differences(session.again, asyncio.run(directly()))
+    yield "asyncio.to_thread", _differences(session.again, asyncio.run(in_threads()))
 
 
 def _judge_all(checker: dict[str, Any], texts: dict[str, str], prompt: str | None) -> dict[str, Verdict]:
@@ -126,7 +130,7 @@ def processes(session: Session) -> Iterator[tuple[str, str]]:
     Remedy: make what must not be shared by processes when it is first used, and make it again after a fork.
     """
     checker, prompt = session.checker(session.example), session.example.prompt
-    expected = session.verdicts
+    expected = session.again
     for method in ("fork", "spawn"):
         name = f"{method}, daemonic"
         if method not in multiprocessing.get_all_start_methods():
@@ -135,7 +139,7 @@ def processes(session: Session) -> Iterator[tuple[str, str]]:
         session.announce(name)
         context = multiprocessing.get_context(method)
         receiver, sender = context.Pipe(duplex=False)
-        child = context.Process(target=_send_all, args=(sender, checker, session.texts, prompt), daemon=True)  # type: ignore[attr-defined]
+        child = context.Process(target=_send_all, args=(sender, checker, _texts(session), prompt), daemon=True)  # type: ignore[attr-defined]
         child.start()
         sender.close()
         try:
@@ -146,8 +150,8 @@ def processes(session: Session) -> Iterator[tuple[str, str]]:
             yield name, f"the process ended ({child.exitcode}) without a verdict"
         child.join()
     session.announce("verify_many")
-    items = [(checker, text, prompt) for text in session.texts.values()]
-    said = dict(zip(session.texts, verify_many(items, jobs=2), strict=True))
+    items = [(checker, text, prompt) for text in _texts(session).values()]
+    said = dict(zip(_texts(session), verify_many(items, jobs=2), strict=True))
     yield "verify_many, 2 jobs", _differences(expected, said)
 
 
@@ -167,8 +171,8 @@ def other_process(session: Session) -> Iterator[tuple[str, str]]:
     Remedy: no order of sets, no hash(), no object ids; name, version and source must not change by themselves.
     """
     compiled = session.compiled(session.example)
-    texts = {label: well_formed(text) for label, text in session.texts.items()}  # as the compiled check sees them
-    expected = session.verdicts
+    texts = {label: well_formed(text) for label, text in _texts(session).items()}  # as the compiled check sees them
+    expected = session.again
     request = msgspec.msgpack.encode([session.checker(session.example), texts, session.example.prompt])
     for seed in ("1", "2"):
         session.announce(f"hash seed {seed}")

@@ -91,7 +91,8 @@ def messages(session: Session) -> Iterator[tuple[str, str]]:
     Remedy: judge the text of the submission; look at messages only for what a text cannot say.
     """
     example, checker = session.example, session.checker(session.example)
-    for label, text in session.texts.items():
+    for label in session.again:
+        text = session.texts[label]
         session.announce(label)
         plain = verify(checker, text, example.prompt)
         chat = verify(checker, [{"role": "assistant", "content": text}], example.prompt)
