@@ -1,4 +1,4 @@
-"""``lydite export``: rows for trainers, from what a run verified."""
+"""``lydite export``: rows for trainers, from what a run verified; and files that connect trainers with Lydite."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Annotated, Any
 import typer
 
 app = typer.Typer(
-    help="Preference pairs, SFT rows and KTO rows from a run.", no_args_is_help=True, add_completion=False
+    help="Preference pairs, SFT rows and KTO rows from a run; reward files for other trainers.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 
 _Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)]
@@ -55,6 +57,43 @@ def kto(
     from lydite.exports import kto_rows
 
     _export(kto_rows, run, out or run / "kto.jsonl", format, phase, cap, as_json)
+
+
+@app.command()
+def shim(
+    trainer: Annotated[str, typer.Argument(metavar="TRAINER", help="verl or openrlhf.", show_default=False)],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="A Python file.")] = Path("lydite_reward.py"),
+    checker: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|JSON",
+            help="Verifier for samples that bring no checker: their ground truth becomes its answer.",
+            show_default=False,
+        ),
+    ] = None,
+    scheme: Annotated[str, typer.Option(help="asymmetric, binary or fractional.")] = "asymmetric",
+    on_fault: Annotated[str, typer.Option(help="Score of a sample without a verdict: zero, nan or raise.")] = "zero",
+    force: Annotated[bool, typer.Option("--force", help="Replace the file where it is there.")] = False,
+) -> None:
+    """A file whose functions another trainer calls for rewards: verl's compute_score, OpenRLHF's reward_func."""
+    from lydite.cli.console import err
+    from lydite.errors import InputError, StorageError
+    from lydite.exports.shims import parse_checker
+    from lydite.exports.shims import shim as write
+
+    text = write(trainer, checker=parse_checker(checker), scheme=scheme, on_fault=on_fault, path=str(out))
+    if out.suffix != ".py":
+        raise InputError("its name does not end in .py", path=out, remedy="trainers load it as a Python file")
+    try:
+        with open(out, "w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise InputError("is there already", path=out, remedy="--force replaces it") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError("its folder does not exist", path=out, remedy=f"mkdir -p {out.parent}") from None
+    except OSError as error:
+        raise StorageError(f"{out}: cannot write: {error.strerror or error}") from error
+    err.print(f"{out}: {trainer} calls Lydite; its first lines say how", markup=False)
 
 
 def _export(

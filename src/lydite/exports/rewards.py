@@ -258,17 +258,20 @@ class TrlReward:
             _log.warning(
                 "%s: no reward where the verdict is invalid: %s (told once for each reason)",
                 self.__name__,
-                _told(fault),
+                fault_of(fault),
             )
         if faults and len(faults) > self._max_invalid * len(verdicts):
             raise LyditeError(
                 f"{len(faults)} of {len(verdicts)} verdicts are invalid, more than max_invalid={self._max_invalid:g}"
-                f" allows: {_told(faults[0])}"
+                f" allows: {fault_of(faults[0])}"
             )
 
 
-def _told(fault: Verdict) -> str:
-    return f"{fault.reason} of {fault.verifier or 'no verifier'}" + (f": {fault.detail}" if fault.detail else "")
+def fault_of(verdict: Verdict) -> str:
+    """An invalid verdict in words."""
+    return f"{verdict.reason} of {verdict.verifier or 'no verifier'}" + (
+        f": {verdict.detail}" if verdict.detail else ""
+    )
 
 
 def rates(verdicts: Sequence[Verdict]) -> dict[str, float]:
