@@ -26,22 +26,34 @@ def boxes(text: str) -> list[Box]:
     ``\boxed`` in prose is no box.
     """
     found: list[Box] = []
-    word = text.find("box")  # in the name of each of the three commands, and rarer than a backslash
-    while word >= 0:
+    end = 0
+    for word in places(text, "box"):  # in the name of each of the three commands, and rarer than a backslash
+        if word < end:
+            continue  # within a box
         start = text.rfind("\\", max(0, word - 6), word)
         opened = _BOX.match(text, start) if start >= 0 else None
         if opened is not None:
             inside = opened.end()
-            end = closing_brace(text, inside)
-            if end < 0:
+            closed = closing_brace(text, inside)
+            if closed < 0:
                 return found + _boxes_after(text, start)
-            found.append(Box(start, end + 1, text[inside:end]))
-            word = text.find("box", end)
+            end = closed + 1
+            found.append(Box(start, end, text[inside:closed]))
             continue
         bare = _BARE_BOX.match(text, start) if start >= 0 else None
         if bare is not None:
             found.append(Box(start, bare.end(), bare.group(1).rstrip(".,/")))
-        word = text.find("box", word + 3)
+    return found
+
+
+def places(text: str, word: str, end: int | None = None) -> list[int]:
+    """Where a word stands, in order. Searched from the end: in CPython that takes a quarter of the time."""
+    found: list[int] = []
+    place = text.rfind(word, 0, end)
+    while place >= 0:
+        found.append(place)
+        place = text.rfind(word, 0, place)
+    found.reverse()
     return found
 
 
@@ -89,16 +101,21 @@ def _boxes_after(text: str, at: int) -> list[Box]:
 def holds(text: str, words: tuple[str, ...]) -> bool:
     """Whether any of some lower-case words stands in a text, in either case: the cheap look before a dear one."""
     text = text.lower() if text.isascii() else text.casefold().replace("’", "'")
-    return any(word in text for word in words)
+    for word in words:  # noqa: SIM110 - a generator costs more than what it looks for
+        if word in text:
+            return True
+    return False
 
 
 def after_thinking(text: str) -> str | None:
     """What follows the thinking: the text after the last ``</think>``; ``None`` when thinking was never finished."""
+    if "<" not in text:
+        return text
     end = text.rfind("</think>")
     rest = text[end + 8 :] if end >= 0 else text
-    start = rest.find("<think>")
-    if start < 0:
+    if rest.rfind("<think>") < 0:
         return rest
+    start = rest.find("<think>")
     return rest[:start] if end >= 0 and rest[:start].strip() else None
 
 

@@ -7,6 +7,7 @@ from collections import deque
 from typing import NamedTuple
 
 from lydite.verifiers.math.units import parse_unit
+from lydite.verifiers.text import places
 
 MAX_ANSWER = 4000
 """Characters of one answer that are kept; more is no answer."""
@@ -19,7 +20,7 @@ _HEADING = re.compile(r"\d{1,3}[.):]\s")
 def marked(text: str) -> list[str]:
     """What stands behind ``####``: short answers, not Markdown headings; the last line may be anything short."""
     answers: list[str] = []
-    at = text.find("####")
+    at = text.find("####") if text.rfind("####") >= 0 else -1
     size = len(text.rstrip())
     while at >= 0 and len(answers) <= MAX_CLAIMS:
         end = text.find("\n", at)
@@ -47,13 +48,14 @@ _ANCHOR = re.compile(
     r"(?:therefore |thus |simply |just |equal to |then |exactly |again )?",
     re.IGNORECASE,
 )
+_WORDS = ("answer", "result", "solution", "option", "choice")
 _REVERSED = re.compile(
     r"\s(?:is|was|are)\s(?:the|our|my)\s(?:final\s|correct\s|required\s|desired\s)?answer\b", re.IGNORECASE
 )
 _MATH = re.compile(
     r"\$\$([^$]{1,1000})\$\$|\\\(((?:[^\\]|\\[^)]){1,1000})\\\)|\\\[((?:[^\\]|\\[^\]]){1,1000})\\\]|\$([^$\n]{1,500})\$"
 )
-_PROSE = re.compile(r"[.,;]\s+[A-Za-z]|[A-Za-z]{2,} [A-Za-z]{2,}")
+_PROSE = re.compile(r"[.,;]\s+[A-Za-z]|[A-Za-z]{2} [A-Za-z]{2}")
 _UNIT_AFTER = re.compile(r"\s?(?:[A-Za-z°%]+(?:/[A-Za-z]+)?|square [a-z]+|cubic [a-z]+)(?=[.\s]*$|[.,]?\n|\. )")
 _MORE_AFTER = re.compile(r"\s?(?:,|and|or)\s{0,3}(?=\$|\\\()")
 _STOP = re.compile(
@@ -71,7 +73,9 @@ def is_prose(text: str) -> bool:
 def anchored(text: str) -> list[Claim]:
     """Claims of the form "the answer is ..." in order; where there are none, of the form "... is the answer"."""
     found: list[Claim] = []
-    for match in list(_ANCHOR.finditer(text))[-MAX_CLAIMS:]:
+    plain = text if text.isascii() else text.replace("İ", "I")  # whose lower case is two characters
+    plain = plain.lower()
+    for match in _anchors(text, plain):
         if match.group("word").lower() in ("result", "solution") and ":" not in match.group():
             continue  # "the result is" stands for many a step on the way
         said = claim(text[match.end() : match.end() + MAX_ANSWER])
@@ -79,11 +83,35 @@ def anchored(text: str) -> list[Claim]:
             found.append(Claim(said, text[match.end() + len(said) :]))
     if found:
         return found
-    for match in list(_REVERSED.finditer(text))[-1:]:
+    match = _reversed(text, plain)
+    if match is not None:
         said = last_formula(text[max(0, match.start() - 400) : match.start()])
         if said:
             found = [Claim(said, text[match.end() :])]
     return found
+
+
+def _anchors(text: str, plain: str) -> list[re.Match[str]]:
+    """The last matches of ``_ANCHOR``, in order, found by their words; no match holds two of them."""
+    found: list[re.Match[str]] = []
+    for place in sorted((place for word in _WORDS for place in places(plain, word)), reverse=True):
+        match = _ANCHOR.match(text, place)
+        if match is not None:
+            found.append(match)
+            if len(found) == MAX_CLAIMS:
+                break
+    return found[::-1]
+
+
+def _reversed(text: str, plain: str) -> re.Match[str] | None:
+    """The last match of ``_REVERSED``: 19 characters at most before its last word."""
+    place = plain.rfind("answer")
+    while place >= 0:
+        for match in _REVERSED.finditer(text, max(0, place - 19), place + 7):
+            if match.end() == place + 6:
+                return match
+        place = plain.rfind("answer", 0, place)
+    return None
 
 
 def claim(text: str) -> str:

@@ -38,6 +38,7 @@ from lydite.verifiers.math.scalars import equal
 MAX_ITEMS = 40
 
 _RULES = Rules()
+_NUMBERS = frozenset(["integer", "rational", "decimal"])
 
 
 def compare(answer: Answer | str, gold: Answer | str, rules: Rules = _RULES) -> bool:
@@ -52,6 +53,11 @@ def compare(answer: Answer | str, gold: Answer | str, rules: Rules = _RULES) -> 
         return False
     if a.raw == g.raw and a.raw:
         return True
+    if a.kind in _NUMBERS and g.kind in _NUMBERS and rules.tolerance is None and not a.items and not g.items:
+        assert a.node is not None
+        assert g.node is not None
+        if a.node.op == "num" and g.node.op == "num":
+            return a.node.args == g.node.args
     if a.kind == "big" or g.kind == "big":
         raise TooBigError
     if _same(a, g, rules):

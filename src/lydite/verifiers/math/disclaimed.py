@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 
-from lydite.verifiers.text import Box
+from lydite.verifiers.text import Box, closing_brace, holds, places
 
 # A denial and at most two words, right before a number: "it is not 2.5", "it can't be 2.5", "it is never equal to 2.5".
 _DENIAL = re.compile(r"(?:\b(?:not|never|cannot)|n't|≠)[ $(]{1,3}(?:[A-Za-z]{1,12} ){0,2}[$(\\ ]{0,3}$", re.IGNORECASE)
@@ -34,8 +35,11 @@ _BEHIND = re.compile(
     r"(?:(?:final|right|correct|true|valid|possible) )?(?:answer|solution|right|correct|true)\b)",
     re.IGNORECASE,
 )
-_STRIKE = re.compile(r"\\(?:[xb]?cancel|sout|st)\s{0,4}\{|\\.|[{}]", re.DOTALL)
-_COMMENT = re.compile(r"^[ \t]*%[^\n]*\\(?:boxed|fbox)[^\n]*", re.MULTILINE)
+# One of these is in whatever _BEFORE matches.
+_DENYING = ("not", "never", "n't", "wrong", "incorrect", "false", "mistake", "error")
+_STRIKE = re.compile(r"\\(?:[xb]?cancel|sout|st)\s{0,4}\{")
+_STRIKE_OR_BRACE = re.compile(_STRIKE.pattern + r"|\\.|[{}]", re.DOTALL)
+_COMMENT = re.compile(r"[ \t]*%[^\n]*\\(?:boxed|fbox)[^\n]*")
 _BOX = re.compile(r"\\[a-z]{1,9}\s{0,8}\{[\s$]{0,8}")
 _PART = re.compile(r"\b(?:part|step|case|half|stage)s?\b[^.\n]{0,40}$", re.IGNORECASE)
 _FINAL = re.compile(r"\b(?:so|thus|hence|therefore),? (?:the|our|my) final answer is[:\s$(\\]{0,6}$", re.IGNORECASE)
@@ -43,27 +47,33 @@ _FINAL = re.compile(r"\b(?:so|thus|hence|therefore),? (?:the|our|my) final answe
 
 def uncommented(text: str) -> str:
     """The text without HTML comments (one that never ends runs to the end) and without TeX comments that hold boxes."""
-    if "<!--" in text:
-        kept: list[str] = []
-        at = 0
+    kept: list[str] = []
+    at = 0
+    if "<" in text and text.rfind("<!--") >= 0:
         while (start := text.find("<!--", at)) >= 0:
             kept.append(text[at:start])
             end = text.find("-->", start + 4)
             at = end + 3 if end >= 0 else len(text)
         text = " ".join([*kept, text[at:]])
-    return (
-        "\n".join(
-            "" if "box" in line and line.lstrip()[:1] == "%" and _COMMENT.match(line) else line
-            for line in text.split("\n")
-        )
-        if "%" in text
-        else text
-    )
+    sign = text.find("%")
+    if sign < 0:
+        return text
+    kept, at = [], 0
+    while sign >= 0:  # one look at each line that has a percent sign
+        start = text.rfind("\n", at, sign) + 1 or at
+        end = text.find("\n", sign)
+        end = end if end >= 0 else len(text)
+        if _COMMENT.match(text, start, end):
+            kept.append(text[at:start])
+            at = end
+        sign = text.find("%", end)
+    return "".join([*kept, text[at:]]) if kept else text
 
 
 def denied(text: str, start: int, end: int | None = None) -> bool:
     """Whether the words right before ``start``, or right behind ``end``, deny what stands between."""
-    if _BEFORE.search(text[max(0, start - 80) : start].replace("’", "'")):
+    before = text[max(0, start - 80) : start]
+    if holds(before, _DENYING) and _BEFORE.search(before.replace("’", "'")):
         return True
     return end is not None and _BEHIND.match(text[end : end + 80].replace("’", "'")) is not None
 
@@ -79,22 +89,22 @@ def last_denied(text: str, found: str) -> bool:
 
 def standing(text: str, found: list[Box]) -> list[Box]:
     """The boxes that are neither denied nor struck out."""
-    spans = _struck(text) if "cancel" in text or "\\st" in text or "\\sout" in text else []
-    starts = [start for start, _ in spans]
-    kept: list[Box] = []
-    for box in found:
-        if denied(text, box.start, box.end):
-            continue
-        opened = _BOX.match(text, box.start)
-        inside = opened.end() if opened else box.start
-        around = bisect_right(starts, box.start) - 1
-        within = bisect_right(starts, inside) - 1
-        if around >= 0 and spans[around][1] >= box.end:
-            continue
-        if within >= 0 and starts[within] == inside and not text[spans[within][1] : box.end - 1].strip(" $.\n"):
-            continue
-        kept.append(box)
-    return kept
+    if len(found) <= 8 or holds(text, _DENYING):
+        found = [box for box in found if not denied(text, box.start, box.end)]
+    alone = len(found) == 1 and text.find("}", found[0].end) < 0 and "\\" not in found[0].content
+    spans = _struck(text, found[-1].end) if found and not alone else []  # alone: no brace around it is ever closed
+    return [box for box in found if not _within(text, box, spans)] if spans else found
+
+
+def _within(text: str, box: Box, spans: list[tuple[int, int]]) -> bool:
+    """Whether a box, or all that is in it, is struck out."""
+    opened = _BOX.match(text, box.start)
+    inside = opened.end() if opened else box.start
+    around = bisect_right(spans, (box.start, len(text))) - 1
+    if around >= 0 and spans[around][1] >= box.end:
+        return True
+    within = bisect_right(spans, (inside, len(text))) - 1
+    return within >= 0 and spans[within][0] == inside and not text[spans[within][1] : box.end - 1].strip(" $.\n")
 
 
 def parts_then_final(text: str, found: list[Box]) -> bool:
@@ -103,11 +113,33 @@ def parts_then_final(text: str, found: list[Box]) -> bool:
     return _FINAL.search(before[-1]) is not None and all(_PART.search(words) for words in before[:-1])
 
 
-def _struck(text: str) -> list[tuple[int, int]]:
-    """Where text is struck out, outermost, in order."""
+def _struck(text: str, end: int) -> list[tuple[int, int]]:
+    """Where text is struck out, outermost, in order; of what starts behind ``end``, anything or nothing."""
+    spans: list[tuple[int, int]] = []
+    for start in sorted(start for word in ("cancel", "\\sout", "\\st") for start in _commands(text, word, end)):
+        opened = _STRIKE.match(text, start) if not spans or start >= spans[-1][1] else None
+        if opened is None:
+            continue
+        closed = closing_brace(text, opened.end())
+        if closed < 0:
+            return spans + _struck_after(text, start)
+        spans.append((start, closed + 1))
+    return spans
+
+
+def _commands(text: str, word: str, end: int) -> Iterator[int]:
+    """Where backslashes stand that may start a command which ends in ``word``."""
+    for place in places(text, word, end):
+        start = text.rfind("\\", max(0, place - 2), place + 1)
+        if start >= 0:
+            yield start
+
+
+def _struck_after(text: str, at: int) -> list[tuple[int, int]]:
+    """What is struck out behind a command that is never closed, in one pass."""
     spans: list[tuple[int, int]] = []
     opened: list[int] = []  # per open brace the start of its command, -1 where it has none
-    for match in _STRIKE.finditer(text):
+    for match in _STRIKE_OR_BRACE.finditer(text, at):
         piece = match.group()
         if piece == "{":
             opened.append(-1)

@@ -24,7 +24,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from lydite.verifiers.math import claims, disclaimed
-from lydite.verifiers.text import Box, after_thinking, boxes, is_refusal
+from lydite.verifiers.text import Box, after_thinking, boxes, holds, is_refusal
 
 Place = Literal["box", "tag", "marker", "anchor", "line", "last", "none"]
 Relation = Literal["one", "list", "scatter"]
@@ -71,6 +71,16 @@ _WITHDRAW = re.compile(
     r"|let me (?:re|correct|fix|try again))",
     re.IGNORECASE,
 )
+# One of these is in whatever _WITHDRAW or _DOUBT matches.
+_WITHDRAWING = (
+    "wait", "scratch", "thought", "reflection", "hold on", "hmm", "oops", "correction", "disregard", "redo", "mind",
+    "mistake", "error", "slip", "forgot", "wrong", "misread", "miscalc", "incorrect", "not right", "not correct",
+    "false", "too ", "ignore", "actually", "no ", "no,", "no.", "should", "let me",
+)  # fmt: skip
+_DOUBTING = (
+    "or it ", "or maybe", "or perhaps", "or possibly", "or any", "or else", "or something", "could ", "might ", "may ",
+    "not sure", "not certain", "not confident", "guess", "another ",
+)  # fmt: skip
 _DOUBT = re.compile(
     r"\b(?:or (?:maybe|perhaps|possibly|any|else|something)|(?:could|might|may) (?:also|instead) be"
     r"|not (?:sure|certain|confident)|just (?:a guess|guessing)|(?:is|was) a guess|i(?:'m| am) guessing"
@@ -104,33 +114,45 @@ def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
     found = stands or found
     last = found[-1]
     tail = text[last.end : last.end + 2000]
-    hedged = not stands or (_taken_back(tail) if len(tail) > 3 else False)
-    after = claims.anchored(tail) if len(tail) > 12 else []
+    told = len(tail) > 3 and tail.strip(" .$*)]\\\n") != ""
+    hedged = not stands or (told and _taken_back(tail))
+    after = claims.anchored(tail) if told and len(tail) > 12 else []
     again = after[-1].text if after else None
     if hedged and after and policy == "lenient" and _replaced(tail, after[-1]):
         return Extraction((after[-1].text,), "anchor")
+    answer = last.content.strip()[:MAX_ANSWER]
+    if len(found) == 1:
+        return Extraction((answer,), "box", "one", hedged, False, again)
     contents = [box.content.strip()[:MAX_ANSWER] for box in found]
-    if len(contents) == 1 or all(content == contents[-1] for content in contents):
-        return Extraction((contents[-1],), "box", hedged=hedged, after=again)
+    if all(content == answer for content in contents):
+        return Extraction((answer,), "box", hedged=hedged, after=again)
     if len(found) > MAX_BOXES:
         return Extraction(tuple(contents[-MAX_BOXES:]), "box", "scatter", hedged)
     gaps = [text[a.end : b.start] for a, b in pairwise(found)]
     first = 0  # boxes before the last withdrawal do not count any more
     for index, gap in enumerate(gaps):
-        if _WITHDRAW.search(gap[-1000:]):
+        if _withdrawn(gap[-1000:]):
             first = index + 1
     if disclaimed.parts_then_final(text, found):
         first = len(found) - 1
     if first == len(found) - 1:
-        return Extraction((contents[-1],), "box", hedged=hedged, after=again)
+        return Extraction((answer,), "box", hedged=hedged, after=again)
     joined = all(len(gap) < 80 and _JOIN.fullmatch(gap) and _LABELLED.search(gap) for gap in gaps[first:])
     either = _EITHER.search(text, max(0, found[first].start - 60), found[first].start) is not None
     return Extraction(tuple(contents[first:]), "box", "list" if joined and not either else "scatter", hedged)
 
 
 def _taken_back(tail: str) -> bool:
-    tail = tail.replace("’", "'")
-    return bool(_WITHDRAW.search(tail) or _DOUBT.search(tail) or _TAIL_OR.match(tail))
+    plain = tail.replace("’", "'")
+    return bool(
+        _withdrawn(plain)
+        or ((len(tail) < 20 or holds(tail, _DOUBTING)) and _DOUBT.search(plain))
+        or _TAIL_OR.match(plain)
+    )
+
+
+def _withdrawn(text: str) -> bool:
+    return (len(text) < 20 or holds(text, _WITHDRAWING)) and _WITHDRAW.search(text) is not None
 
 
 def _replaced(tail: str, claim: claims.Claim) -> bool:
@@ -173,7 +195,7 @@ def _anchored(text: str) -> Extraction | None:
     tail = found[-1].rest
     told = [found[-1]]
     for earlier, later in zip(found[-2::-1], found[:0:-1], strict=False):
-        if _WITHDRAW.search(earlier.rest[: len(earlier.rest) - len(later.rest)][-1000:]):
+        if _withdrawn(earlier.rest[: len(earlier.rest) - len(later.rest)][-1000:]):
             break
         if len(earlier.text) <= 40 and any(char.isdigit() for char in earlier.text):
             told.append(earlier)

@@ -73,8 +73,21 @@ _SPACES = (r"\ ", r"\,", r"\;", r"\!", r"\:", r"\quad", r"\qquad", r"\\")
 _POINTS = ".,;:*`~ \t\r\n"
 
 
+_OPENING = frozenset('*`~$"')
+_CLOSING = frozenset(' \t\r\n*`~$".,;:!\\')
+
+
+def _dressed(text: str) -> bool:
+    """Whether there may be something to trim: a look at both ends."""
+    if not text or text[0].isspace() or text[0] in _OPENING or text[-1] in _CLOSING or text.endswith("quad"):
+        return True
+    return text[0] == "\\" and (not text[1:2].isalpha() or text.startswith(("\\displaystyle", "\\quad", "\\qquad")))
+
+
 def trim(text: str) -> str:
     """Without outer white space, delimiters of mathematics, emphasis and closing punctuation."""
+    if not _dressed(text):
+        return text
     while True:
         before = text
         text = text.strip(" \t\r\n*`~").removeprefix("\\displaystyle").lstrip()

@@ -1,0 +1,100 @@
+"""The cheap looks of the scanners: what they spare, the dear patterns would not have found."""
+
+from __future__ import annotations
+
+import importlib
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lydite.verifiers import text as scanners
+from lydite.verifiers.math import claims, disclaimed
+from lydite.verifiers.math.normalise import _dressed, trim
+from lydite.verifiers.text import holds
+
+extract = importlib.import_module("lydite.verifiers.math.extract")
+ASCII = st.characters(codec="ascii")
+
+
+def matches(pattern: re.Pattern[str]) -> st.SearchStrategy[str]:
+    return st.from_regex(pattern, alphabet=ASCII)
+
+
+@given(matches(extract._WITHDRAW))
+def test_what_withdraws_holds_one_of_its_words(text: str) -> None:
+    assert holds(text, extract._WITHDRAWING)
+
+
+@given(matches(extract._DOUBT))
+def test_what_doubts_holds_one_of_its_words(text: str) -> None:
+    assert holds(text, extract._DOUBTING)
+
+
+@given(matches(disclaimed._BEFORE))
+def test_what_denies_holds_one_of_its_words(text: str) -> None:
+    assert holds(text, disclaimed._DENYING)
+
+
+@given(matches(scanners._REFUSALS))
+def test_what_refuses_holds_one_of_its_words(text: str) -> None:
+    assert holds(text, scanners._REFUSING)
+
+
+@given(st.text(max_size=60))
+def test_what_is_not_dressed_is_not_trimmed(text: str) -> None:
+    if not _dressed(text):
+        assert trim(text + " ") == text
+
+
+said = st.lists(
+    st.sampled_from(
+        [
+            "answer", "Answer", "answers", "ANSWER", "result", "solution", "option", "choice", " is ", ": ", "\n", "7",
+            " is the answer", " was our final ", "are my correct answer", "**", "$", " ", "x", "İ", "é",
+        ]
+    ),
+    max_size=25,
+).map("".join)  # fmt: skip
+
+
+@given(said)
+def test_claims_found_by_their_words_are_all_claims(text: str) -> None:
+    plain = text.replace("İ", "I").lower()
+    found = claims._anchors(text, plain)
+    assert [match.span() for match in found] == [match.span() for match in claims._ANCHOR.finditer(text)]
+
+
+@given(said)
+def test_the_last_reversed_claim_is_found_by_its_word(text: str) -> None:
+    found = claims._reversed(text, text.replace("İ", "I").lower())
+    last = [match.span() for match in claims._REVERSED.finditer(text)][-1:]
+    assert ([] if found is None else [found.span()]) == last
+
+
+struck = st.lists(
+    st.sampled_from(
+        ["\\cancel{", "\\xcancel {", "\\sout{", "\\st{", "\\star", "cancel", "{", "}", "\\}", "\\boxed{7}", "7", " "]
+    ),
+    max_size=25,
+).map("".join)
+
+
+@given(struck)
+def test_what_is_struck_out_is_found_by_the_commands(text: str) -> None:
+    assert disclaimed._struck(text, len(text)) == disclaimed._struck_after(text, 0)
+
+
+@given(st.lists(st.sampled_from(["% \\boxed{1}", "%", "50%", "\n", " ", "\t", "\\fbox{2}", "x", "box"]), max_size=20))
+def test_comments_are_those_of_each_line(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    lines = ["" if re.match(r"[ \t]*%[^\n]*\\(?:boxed|fbox)", line) else line for line in text.split("\n")]
+    assert disclaimed.uncommented(text) == "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "found"), [("abab", "ab", [0, 2]), ("", "ab", []), ("aab", "b", [2]), ("xyz", "ab", [])]
+)
+def test_places(text: str, word: str, found: list[int]) -> None:
+    assert scanners.places(text, word) == found
