@@ -13,7 +13,7 @@ MAX_ANSWER = 4000
 """Characters of one answer that are kept; more is no answer."""
 MAX_CLAIMS = 64
 
-_MARKED = re.compile(r"[-+−$€£\\]{0,3}\s?[\d.][\d,./:^{}\\]{0,60}\s?\\?%?(?:\s?[A-Za-z/°^\d]{1,20}){0,3}[.!]?$")
+_MARKED = re.compile(r"[-+−$€£\\]{0,3}+\s?[\d.][\d,./:^{}\\]{0,60}+\s?\\?%?(?:\s?[A-Za-z/°^\d]{1,20}+){0,3}+[.!]?$")
 _HEADING = re.compile(r"\d{1,3}[.):]\s")
 
 
@@ -53,7 +53,7 @@ _REVERSED = re.compile(
     r"\s(?:is|was|are)\s(?:the|our|my)\s(?:final\s|correct\s|required\s|desired\s)?answer\b", re.IGNORECASE
 )
 _MATH = re.compile(
-    r"\$\$([^$]{1,1000})\$\$|\\\(((?:[^\\]|\\[^)]){1,1000})\\\)|\\\[((?:[^\\]|\\[^\]]){1,1000})\\\]|\$([^$\n]{1,500})\$"
+    r"\$\$([^$]{1,1000})\$\$|\\\(((?:[^\\]|\\[^)]){1,1000}+)\\\)|\\\[((?:[^\\]|\\[^\]]){1,1000}+)\\\]|\$([^$\n]{1,500})\$"
 )
 _PROSE = re.compile(r"[.,;]\s+[A-Za-z]|[A-Za-z]{2} [A-Za-z]{2}")
 _UNIT_AFTER = re.compile(r"\s?(?:[A-Za-z°%]+(?:/[A-Za-z]+)?|square [a-z]+|cubic [a-z]+)(?=[.\s]*$|[.,]?\n|\. )")

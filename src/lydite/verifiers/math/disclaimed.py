@@ -56,7 +56,7 @@ def uncommented(text: str) -> str:
             at = end + 3 if end >= 0 else len(text)
         text = " ".join([*kept, text[at:]])
     sign = text.find("%")
-    if sign < 0:
+    if sign < 0 or text.rfind("box") < 0:
         return text
     kept, at = [], 0
     while sign >= 0:  # one look at each line that has a percent sign

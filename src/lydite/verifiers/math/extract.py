@@ -31,6 +31,7 @@ Relation = Literal["one", "list", "scatter"]
 WINDOW = 65536
 MAX_ANSWER = claims.MAX_ANSWER
 MAX_BOXES = 64
+"""Of more boxes, the last ones are asked whether they are denied or struck out, and those before must say the same."""
 
 
 class Extraction(NamedTuple):
@@ -110,8 +111,8 @@ def extract(text: str, policy: Literal["strict", "lenient"] = "lenient") -> Extr
 
 
 def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
-    stands = disclaimed.standing(text, found)
-    found = stands or found
+    stands = disclaimed.standing(text, found[-MAX_BOXES:])
+    found = found[:-MAX_BOXES] + stands if stands else found
     last = found[-1]
     tail = text[last.end : last.end + 2000]
     told = len(tail) > 3 and tail.strip(" .$*)]\\\n") != ""
