@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from lydite.errors import InputError, LyditeError
 from lydite.exports import trl_reward
-from lydite.exports.checkers import AS_TEXT, read_checker
 from lydite.exports.chat import read_messages
+from lydite.exports.checkers import AS_TEXT, read_checker
 from lydite.ledger import RunFolder, verify_run
 from lydite.ledger.replay import Match, replay
 from lydite.reward import Flagged, RewardScheme
@@ -394,9 +394,7 @@ def test_a_step_that_is_repeated_after_a_restart_loses_and_doubles_nothing(tmp_p
         reward([box(5)], prompts=["2 + 3?"], trainer_state=state(0))
         reward.close()
     ids = [row.rollout.id.split("/")[::2] for row in RunFolder.open(tmp_path / "run").rows()]
-    assert ids == [["train-1", "0"], ["train-1", "1"], ["train-1", "2"]] + [
-        ["train-1.2", "0"], ["train-1.2", "1"], ["train-1.2", "2"]
-    ]  # fmt: skip
+    assert ids == [[phase, str(index)] for phase in ("train-1", "train-1.2") for index in range(3)]
 
 
 def test_samples_without_a_record_are_judged_by_the_next_process(tmp_path: Path) -> None:

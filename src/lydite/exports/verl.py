@@ -20,7 +20,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lydite.errors import InputError, LyditeError
+from lydite.errors import InputError
 from lydite.exports.checkers import CheckerLike
 from lydite.exports.scoring import Scored, Scorer
 from lydite.reward import RewardScheme
@@ -109,7 +109,7 @@ class VerlReward:
         """
         try:
             scored = self._score(data_source, solution_str, ground_truth, extra_info, kwargs)
-        except LyditeError as error:
+        except Exception as error:
             print(f"[lydite] no verdict: {error}")  # prime's processes show what is printed, and nothing else
             return math.nan
         return math.nan if scored.fault else scored.reward
