@@ -10,6 +10,7 @@ from collections.abc import Sequence
 COMMANDS = {
     "demo": "take the built-in policy through the whole loop, in minutes",
     "verify": "judge a file of completions",
+    "verifiers": "list and show verifiers; check that one of your own keeps the contract",
     "sandbox": "run untrusted programs, isolated; what works here, and how fast",
     "tasks": "lint, split, compare and generate task files",
     "sample": "sample groups of attempts from a policy, judge them, keep a ledger",

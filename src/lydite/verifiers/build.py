@@ -14,6 +14,7 @@ from lydite.codec import canonical, well_formed
 from lydite.errors import InputError, UnavailableError
 from lydite.task import Checker
 from lydite.verdict import Verdict
+from lydite.verifiers.own import locate
 from lydite.verifiers.protocol import Check, Submission, Verifier
 from lydite.verifiers.registry import find
 
@@ -38,9 +39,9 @@ class CompiledChecker:
         self.source = source_hash(verifier)
         try:
             self._check: Check = verifier.compile(checker.config)
-        except (InputError, UnavailableError):
+        except (InputError, UnavailableError, KeyboardInterrupt):
             raise
-        except Exception as error:  # a fault of the verifier's: no attempt may be blamed for it
+        except BaseException as error:  # a fault of the verifier's: no attempt may be blamed for it
             verdict = Verdict.invalid("verifier_error", self.id, detail=f"compile: {_told(error)}")
             self._check = lambda submission: verdict
 
@@ -54,12 +55,14 @@ class CompiledChecker:
             if type(verdict) is Verdict:
                 return verdict
             fault = f"returned {type(verdict).__name__}, not a Verdict"
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # also SystemExit, and what libraries in other languages call a panic
             fault = _told(error)
         return Verdict.invalid("verifier_error", self.id, detail=fault)
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     """An exception as its author can use it: class, message (300 characters at most), file and line of the last
     frame."""
     try:
@@ -90,7 +93,7 @@ def build(checker: Checker | dict[str, Any]) -> CompiledChecker:
         key = canonical(checker)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(f"not plain JSON: {error}", field="checker.config") from None
-    return _compiled(key)
+    return _compiled(key, locate(checker.type))
 
 
 def _parse(document: Any) -> Checker:
@@ -107,7 +110,7 @@ def _parse(document: Any) -> Checker:
 
 
 @lru_cache(maxsize=CACHE_SIZE)
-def _compiled(key: bytes) -> CompiledChecker:
+def _compiled(key: bytes, path: str) -> CompiledChecker:
     # Compiled from the canonical bytes, not from the caller's object: later changes to that object cannot reach it,
     # and what is compiled is exactly what a ledger's digest speaks of.
     checker = msgspec.json.decode(key, type=Checker)

@@ -15,7 +15,7 @@ from lydite.verdict import Outcome
 from lydite.verifiers.contract.finding import SKIPPED
 from lydite.verifiers.contract.session import Session, told
 from lydite.verifiers.contract.texts import UNITS, megabyte
-from lydite.verifiers.registry import FunctionVerifier
+from lydite.verifiers.own import FunctionVerifier
 
 CPU_SECONDS = 5.0
 """Processor time of a verdict on 1 MB. What is linear needs a hundredth; what is quadratic does not end."""

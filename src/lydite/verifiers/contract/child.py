@@ -40,6 +40,10 @@ class Found(msgspec.Struct, frozen=True, tag=True):
     finding: Finding
 
 
+class Ready(msgspec.Struct, frozen=True, tag=True):
+    """The verifier is imported and its examples are compiled."""
+
+
 class Done(msgspec.Struct, frozen=True, tag=True):
     """A check has ended."""
 
@@ -53,7 +57,7 @@ class Refused(msgspec.Struct, frozen=True, tag=True):
     unavailable: bool
 
 
-Word = At | Found | Done | Refused
+Word = At | Ready | Found | Done | Refused
 
 
 def main() -> None:
@@ -76,6 +80,7 @@ def main() -> None:
         say(Refused(str(error), isinstance(error, UnavailableError)))
         return
     session.before = before
+    say(Ready())
     for name in request.checks:
         try:
             for subject, evidence in CHECKS[name].run(session):

@@ -25,6 +25,9 @@ TIMEOUT = 60.0
 MAX_LOSSES = 3
 """Checks that may hang or end the process before the others are left alone."""
 
+SETTLE = 10.0
+"""Seconds that the process has to end by itself when all is said."""
+
 _BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from lydite.verifiers.contract.child import main; main()"
 )
@@ -51,19 +54,26 @@ def run_contract(
     left = [check for check in CHECKS if check in checks or not checks]
     losses = 0
     while left:
-        at = ""
+        at, ready = "", False
         with _Child(child.Request(name, tuple(examples), tuple(left)), timeout) as process:
             for word in process.words():
                 if isinstance(word, child.At):
                     at = word.subject
+                elif isinstance(word, child.Ready):
+                    ready = True
                 elif isinstance(word, child.Found):
                     yield word.finding
                 elif isinstance(word, child.Done):
                     left.remove(word.check)
+                    if not left:
+                        break
                 else:
                     raise (UnavailableError if word.unavailable else InputError)(word.message)
             if not left:
+                process.settle()
                 return
+            if not ready:
+                raise InputError(f"{name!r}: {process.ending}, while {at}", field="type")
             yield Finding(left.pop(0), at, False, process.ending)
         losses += 1
         if losses == MAX_LOSSES:
@@ -98,6 +108,14 @@ class _Child:
         assert self._process.stdout is not None
         self._process.stdout.close()
 
+    def settle(self) -> None:
+        """Let it end by itself: a verifier may have things to put away."""
+        until = time.monotonic() + SETTLE
+        while time.monotonic() < until:
+            if os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                return
+            time.sleep(0.005)
+
     def words(self) -> Iterator[child.Word]:
         """What it says, until it ends or says nothing for too long; ``ending`` then tells which."""
         assert self._process.stdout is not None
@@ -107,7 +125,7 @@ class _Child:
             until = time.monotonic() + self._timeout
             while not select.select([fd], [], [], max(0.0, until - time.monotonic()))[0]:
                 if time.monotonic() >= until:
-                    self.ending = f"it hangs: no verdict within {self._timeout:g} s"
+                    self.ending = f"it hangs: no sign of it within {self._timeout:g} s"
                     return
             data = os.read(fd, 1 << 16)
             if not data:

@@ -12,6 +12,7 @@ from lydite.errors import InputError
 from lydite.verdict import Verdict
 from lydite.verifiers.build import CompiledChecker, build
 from lydite.verifiers.contract.texts import completions
+from lydite.verifiers.describe import own_examples
 from lydite.verifiers.protocol import Example, Submission, Verifier
 from lydite.verifiers.registry import find
 
@@ -96,20 +97,6 @@ class Session:
             return verdicts
         close = ("right", "wrong", "hack", "echo", "empty", "lone", "twice", "NUL within", "surrogate within")
         return {label: verdict for label, verdict in verdicts.items() if label.startswith(close)}
-
-
-def own_examples(verifier: Any) -> tuple[Example, ...]:
-    """Examples that a verifier, or the function that it is made of, brings along.
-
-    Raises:
-        InputError: they are no examples.
-    """
-    given = getattr(verifier, "examples", ())
-    if isinstance(given, Example):
-        given = (given,)
-    if not isinstance(given, tuple | list) or not all(isinstance(example, Example) for example in given):
-        raise InputError("expected a tuple of lydite.verifiers.Example", field="examples")
-    return tuple(given)
 
 
 def told(verdict: Verdict) -> str:

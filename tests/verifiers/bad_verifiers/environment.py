@@ -1,0 +1,14 @@
+"""Caught by state: LYDITE_LAST"""
+
+import os
+
+from lydite.verifiers import Example
+
+
+def check(submission, config):
+    os.environ["LYDITE_LAST"] = str(len(submission.text))
+    return submission.text.split()[-1:] == [config["answer"]]
+
+
+check.examples = (Example(config={"answer": "5"}, right="so it is 5", wrong="so it is 6"),)
+check.fields = ("answer",)

@@ -1,0 +1,12 @@
+"""Caught by prints: judging"""
+
+from lydite.verifiers import Example
+
+
+def check(submission, config):
+    print("judging", submission.text[:20].encode())
+    return submission.text.split()[-1:] == [config["answer"]]
+
+
+check.examples = (Example(config={"answer": "5"}, right="so it is 5", wrong="so it is 6"),)
+check.fields = ("answer",)

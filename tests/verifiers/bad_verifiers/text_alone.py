@@ -1,0 +1,11 @@
+"""Caught by messages:"""
+
+from lydite.verifiers import Example
+
+
+def check(submission, config):
+    return not submission.messages and submission.text.split()[-1:] == [config["answer"]]
+
+
+check.examples = (Example(config={"answer": "5"}, right="so it is 5", wrong="so it is 6"),)
+check.fields = ("answer",)

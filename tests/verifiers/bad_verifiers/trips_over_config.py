@@ -1,0 +1,18 @@
+"""Caught by config: KeyError"""
+
+from lydite.verdict import Verdict
+from lydite.verifiers import Example
+
+
+class check:
+    name, version = "check", 1
+    examples = (Example(config={"answer": "5"}, right="so it is 5", wrong="so it is 6"),)
+
+    def compile(self, config):
+        from lydite.errors import InputError
+
+        for field in config:
+            if field != "answer":
+                raise InputError("unknown field", field=field)
+        answer = config["answer"]
+        return lambda submission: Verdict.of(float(submission.text.split()[-1:] == [answer]), "judged", "check@1")
