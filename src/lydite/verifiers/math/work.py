@@ -1,0 +1,97 @@
+"""What one verdict may cost, and what it did.
+
+Cost is counted in steps of about a microsecond, from the shape of what is evaluated, never from a clock: so that the
+same answer runs out on every machine, under any load, and whether or not a value was still in a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from lydite.verifiers.math.nodes import Node, TooBigError
+
+MAX_STEPS = 60_000
+"""Steps that one comparison may take; the heaviest labelled case takes about 3,000."""
+MAX_NOTES = 60
+
+_STEPS = {"num": 1, "sym": 2, "const": 10, "add": 2, "mul": 4, "div": 4, "neg": 1, "percent": 2, "degree": 4, "pow": 60,
+          "root": 50, "fact": 20, "rem": 5, "base": 1}  # fmt: skip
+_CALL = 60
+
+
+class TooLongError(TooBigError):
+    """Comparing takes more steps than an answer may."""
+
+
+class Work:
+    """One comparison's account.
+
+    Attributes:
+        left: steps that may still be taken.
+        notes: (stage, what it said), where somebody listens.
+    """
+
+    __slots__ = ("_paid", "left", "notes")
+
+    def __init__(self, notes: list[tuple[str, str]] | None = None) -> None:
+        self.left = MAX_STEPS
+        self.notes = notes
+        self._paid: set[tuple[Node, int, int]] = set()
+
+
+_CURRENT: ContextVar[Work | None] = ContextVar("work", default=None)
+
+
+@contextmanager
+def working(notes: list[tuple[str, str]] | None = None) -> Iterator[None]:
+    """Count the steps of what is done within; within another account, this one is apart from it."""
+    token = _CURRENT.set(Work(notes))
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def note(stage: str, told: str) -> None:
+    """Tell who listens what a stage said."""
+    work = _CURRENT.get()
+    if work is not None and work.notes is not None and len(work.notes) < MAX_NOTES:
+        work.notes.append((stage, told))
+
+
+def is_heard() -> bool:
+    """Whether notes are kept: else their words need not be made."""
+    work = _CURRENT.get()
+    return work is not None and work.notes is not None
+
+
+def pay(node: Node, index: int, digits: int) -> None:
+    """Count the evaluation of a tree at a point; the same one is counted once.
+
+    Raises:
+        TooLongError: no steps are left.
+    """
+    work = _CURRENT.get()
+    if work is None:
+        return
+    key = (node, index, digits)
+    if key in work._paid:
+        return
+    work._paid.add(key)
+    work.left -= cost(node) * (2 if digits > 100 else 1)
+    if work.left < 0:
+        raise TooLongError
+
+
+def cost(node: Node) -> int:
+    """Steps of one evaluation."""
+    total = 0
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        total += _STEPS.get(item.op, _CALL)
+        parts = item.args[1] if item.op == "call" else item.args
+        stack.extend(part for part in parts if isinstance(part, Node))
+    return total
