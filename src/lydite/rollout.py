@@ -38,6 +38,20 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str = ""
 
 
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """What a policy is told of a tool that it may call.
+
+    Attributes:
+        name: how it is called.
+        description: what it does.
+        parameters: JSON schema of its arguments (an object).
+    """
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
 class Rollout(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One attempt at one task. Written once, to ``rollouts.jsonl``, before anything is said about it.
 

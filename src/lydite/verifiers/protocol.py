@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from lydite.rollout import Message
 from lydite.verdict import Verdict
+
+if TYPE_CHECKING:
+    from lydite.sandbox import Snapshot
 
 
 class Submission(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,11 +20,13 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
         text: the policy's last words (the completion).
         prompt: the prompt as text, where known; lets a check tell an answer from a restated question.
         messages: the whole completion, for checks that look at tool calls.
+        state: what an episode left behind, for checks that look at files; ``None`` where there was no episode.
     """
 
     text: str
     prompt: str | None = None
     messages: tuple[Message, ...] = ()
+    state: Snapshot | None = None
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
