@@ -1,28 +1,32 @@
 """Stage two: whether an answer says what the gold says. The gold's kind picks the comparison.
 
-| gold | what is the same |
-|---|---|
-| numbers | equal exactly, in any notation; with ``tolerance``, relatively close |
-| percent | 25% = 1/4; and 25 where the other side has no percent sign |
-| quantities | convertible units; a unit that only one side states is forgiven; 45 degrees = pi/4 |
-| expressions | equal at every sample point (see ``scalars``) |
-| lists, sets, plus-minus | the same members in any order; a sequence with dots keeps its order |
-| tuples, matrices | the same shape, brackets and members, in order |
-| intervals, inequalities | the same subset of the real line |
-| equations | equal up to a constant factor; ``x = 5`` is also plain ``5``; two names must agree |
-| ratios, congruences | proportional; same residue and modulus, a missing modulus is forgiven |
-| base n | digits and base; a plain gold compares by value |
-| times, dates | equal; a missing am/pm is forgiven, a missing year is not |
-| choices, text | the letter; the words, apart from case, punctuation and leading article |
+| comparison | of | what is the same |
+|---|---|---|
+| numbers | integers, rationals, decimals | equal exactly, in any notation; with ``tolerance``, relatively close |
+| | percent | 25% = 1/4; and 25 where the other side has no percent sign |
+| | money, quantities, angles | convertible units; a unit that only one side states is forgiven; 45 degrees = pi/4 |
+| expressions | with symbols, roots, pi, i | the same value for all values of the symbols (see ``scalars``) |
+| lists, members | lists, sets, plus-minus | the same members in any order; a sequence with dots keeps its order |
+| tuples, matrices | | the same shape, brackets and members, in order |
+| regions | intervals, unions, inequalities, sets | the same subset of the real line |
+| equations | | equal up to a constant factor |
+| assignments, values | ``x = 5``, ``f(x) = x^2`` | the same value, which also stands for itself; two names must agree |
+| ratios | | proportional; 3:4 is 3/4 |
+| congruences | | same residue and modulus, a missing modulus is forgiven |
+| bases | base n | digits and base; a plain gold compares by value |
+| times, dates | | equal; a missing am/pm is forgiven, a missing year is not |
+| choices | choice letters | the letter; or what stands behind it |
+| texts | | the words, apart from case, punctuation and leading article |
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lydite.verifiers.math.answer import SCALARS, Answer, Rules
+from lydite.verifiers.math.kinds import kind_name
 from lydite.verifiers.math.measures import scalars_agree
-from lydite.verifiers.math.nodes import Node, TooBigError, contains, num
+from lydite.verifiers.math.nodes import Node, TooBigError
 from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.relations import (
     label_of,
@@ -34,6 +38,8 @@ from lydite.verifiers.math.relations import (
     same_residue,
 )
 from lydite.verifiers.math.scalars import equal
+from lydite.verifiers.math.spread import as_answer, flat, letters, members
+from lydite.verifiers.math.work import is_heard, note
 
 MAX_ITEMS = 40
 
@@ -44,20 +50,29 @@ _NUMBERS = frozenset(["integer", "rational", "decimal"])
 def compare(answer: Answer | str, gold: Answer | str, rules: Rules = _RULES) -> bool:
     """Whether the answer is the gold. Symmetric, except that ``units: require`` looks at what the gold states.
 
+    Args:
+        answer: what ``read`` made of a text, or the text.
+        gold: likewise; a gold that is used often is read once.
+        rules: what is forgiven.
+
     Raises:
         TooBigError: deciding would cost too much.
+        LostError: the process that confirms is gone, which is our fault.
     """
     a = read(answer) if isinstance(answer, str) else answer
     g = read(gold) if isinstance(gold, str) else gold
     if a.kind in ("none", "false") or g.kind in ("none", "false"):
         return False
     if a.raw == g.raw and a.raw:
+        note("exact", "the same text")
         return True
     if a.kind in _NUMBERS and g.kind in _NUMBERS and rules.tolerance is None and not a.items and not g.items:
         assert a.node is not None
         assert g.node is not None
         if a.node.op == "num" and g.node.op == "num":
-            return a.node.args == g.node.args
+            same = bool(a.node.args == g.node.args)
+            note("exact", "numbers, the same" if same else "numbers, different")
+            return same
     if a.kind == "big" or g.kind == "big":
         raise TooBigError
     if _same(a, g, rules):
@@ -72,90 +87,119 @@ def compare(answer: Answer | str, gold: Answer | str, rules: Rules = _RULES) -> 
 
 
 def _same(a: Answer, g: Answer, rules: Rules) -> bool:
-    if a.kind == g.kind == "choice" or "choice" in (a.kind, g.kind):
-        return _choices(a, g, rules)
-    if "list" in (a.kind, g.kind) or "sequence" in (a.kind, g.kind):
-        return _lists(a, g, rules)
+    name, comparator = _way(a, g)
+    if is_heard():
+        note("compare", f"{kind_name(a)} with {kind_name(g)}: {name}")
+    return comparator(a, g, rules)
+
+
+Comparator = Callable[[Answer, Answer, Rules], bool]
+
+
+def comparator_of(answer: Answer, gold: Answer) -> str:
+    """The name of the comparison that two answers get, as in the table above."""
+    return _way(answer, gold)[0]
+
+
+def _way(a: Answer, g: Answer) -> tuple[str, Comparator]:
+    kinds = (a.kind, g.kind)
+    if a.kind in _NUMBERS and g.kind in _NUMBERS:
+        return "numbers", _scalars
+    if "choice" in kinds:
+        return "choices", _choices
+    if "list" in kinds or "sequence" in kinds:
+        return "lists", _lists
     if a.kind == g.kind == "assign":
-        return _assigned(a, g, rules)
-    if "equation" in (a.kind, g.kind):
-        return same_equation(a, g)
-    if a.kind == "assign":
-        return _same(a.items[0], g, rules)
-    if g.kind == "assign":
-        return _same(a, g.items[0], rules)
-    spread_a, spread_g = _members(a), _members(g)
+        return "assignments", _assigned
+    if "equation" in kinds:
+        return "equations", _equations
+    if "assign" in kinds:
+        return "values", _unwrapped
+    return _of_values(a, g)
+
+
+def _of_values(a: Answer, g: Answer) -> tuple[str, Comparator]:
+    """The comparison of what is neither listed nor assigned."""
+    kinds = (a.kind, g.kind)
+    spread_a, spread_g = members(a), members(g)
     if spread_a is not None or spread_g is not None:
-        return (
-            _match(spread_a or (a,), spread_g or (g,), rules)
-            if "set" not in (a.kind, g.kind) or (spread_a and spread_g)
-            else same_region(a, g)
-        )
-    if "relation" in (a.kind, g.kind):
-        return same_region(a, g) or (a.kind == g.kind and same_inequality(a, g))
-    if "set" in (a.kind, g.kind):
-        return same_region(a, g) or (a.node is not None and a.node == g.node)
-    if "mod" in (a.kind, g.kind):
-        return same_residue(a, g)
-    if "base" in (a.kind, g.kind):
-        return same_base(a, g)
-    if "ratio" in (a.kind, g.kind) or "time" in (a.kind, g.kind):
-        return same_ratio(a, g)
+        if "set" not in kinds or (spread_a and spread_g):
+            return "members", lambda a, g, rules: _match(spread_a or (a,), spread_g or (g,), rules)
+        return "regions", _regions
+    if "relation" in kinds:
+        return "regions", _inequalities
+    if "set" in kinds:
+        return "regions", _sets
+    if "mod" in kinds:
+        return "congruences", _residues
+    if "base" in kinds:
+        return "bases", _bases
+    if "ratio" in kinds or "time" in kinds:
+        return ("times" if a.kind == g.kind == "time" else "ratios"), _ratios
     if a.kind in SCALARS and g.kind in SCALARS:
-        # A true chain (2500 g = 2.5 kg) says each of its sides.
-        return any(scalars_agree(x, y, rules) for x in (a, *a.items) for y in (g, *g.items))
+        return ("expressions" if "expression" in kinds else "numbers"), _scalars
     if a.kind in ("tuple", "matrix") and a.kind == g.kind and a.node is not None and g.node is not None:
-        return _structures(a.node, g.node, rules)
+        return ("tuples" if a.kind == "tuple" else "matrices"), _shaped
+    if a.kind == g.kind == "builder":
+        return "set builders", _builders
     if a.kind == g.kind and a.kind in ("date", "text"):
-        return bool(a.data == g.data)
+        return ("dates" if a.kind == "date" else "texts"), _data
+    return "kinds that have nothing in common", _never
+
+
+def _never(a: Answer, g: Answer, rules: Rules) -> bool:
     return False
 
 
-def _members(answer: Answer) -> tuple[Answer, ...] | None:
-    """Members of a finite set or of plus-minus; ``None`` for what is one thing."""
-    node = answer.node
-    if node is None:
-        return None
-    if node.op == "set":
-        return tuple(_as_answer(item) for item in node.args)
-    if answer.kind in SCALARS and contains(node, "pm", "mp"):
-        both = contains(node, "mp")
-        forms = [_signed(node, 1, both), _signed(node, -1, both)]
-        return tuple(answer._replace(node=form, raw="") for form in forms)
-    return None
+def _equations(a: Answer, g: Answer, rules: Rules) -> bool:
+    return same_equation(a, g)
 
 
-def _signed(node: Node, sign: int, both: bool) -> Node:
-    if node.op in ("pm", "mp"):
-        this = sign if node.op == "pm" else -sign
-        left, right = (_signed(arg, sign, both) for arg in node.args)
-        right = right if this > 0 else Node("neg", (right,))
-        return right if left == num(0) else Node("add", (left, right))
-    args = tuple(
-        _signed(arg, sign, both)
-        if isinstance(arg, Node)
-        else tuple(_signed(item, sign, both) if isinstance(item, Node) else item for item in arg)
-        if isinstance(arg, tuple)
-        else arg
-        for arg in node.args
-    )
-    return Node(node.op, args)
+def _unwrapped(a: Answer, g: Answer, rules: Rules) -> bool:
+    return _same(a.items[0], g, rules) if a.kind == "assign" else _same(a, g.items[0], rules)
 
 
-def _as_answer(node: Node) -> Answer:
-    kinds = {"tuple": "tuple", "matrix": "matrix", "set": "set", "dots": "sequence"}
-    return Answer(kinds.get(node.op, "expression"), "", node)
+def _regions(a: Answer, g: Answer, rules: Rules) -> bool:
+    return same_region(a, g)
 
 
-def _flat(answer: Answer) -> list[Answer]:
-    """What a list lists: members of sets and both signs of plus-minus one by one."""
-    if answer.kind == "list":
-        return [part for item in answer.items for part in _flat(item)]
-    if answer.kind == "assign":
-        inner = _flat(answer.items[0])
-        return inner if len(inner) > 1 else [answer]
-    members = _members(answer)
-    return [answer] if members is None else [part for member in members for part in _flat(member)]
+def _inequalities(a: Answer, g: Answer, rules: Rules) -> bool:
+    return same_region(a, g) or (a.kind == g.kind and same_inequality(a, g))
+
+
+def _sets(a: Answer, g: Answer, rules: Rules) -> bool:
+    return same_region(a, g) or (a.node is not None and a.node == g.node)
+
+
+def _residues(a: Answer, g: Answer, rules: Rules) -> bool:
+    return same_residue(a, g)
+
+
+def _bases(a: Answer, g: Answer, rules: Rules) -> bool:
+    return same_base(a, g)
+
+
+def _ratios(a: Answer, g: Answer, rules: Rules) -> bool:
+    return same_ratio(a, g)
+
+
+def _scalars(a: Answer, g: Answer, rules: Rules) -> bool:
+    # A true chain (2500 g = 2.5 kg) says each of its sides.
+    return any(scalars_agree(x, y, rules) for x in (a, *a.items) for y in (g, *g.items))
+
+
+def _shaped(a: Answer, g: Answer, rules: Rules) -> bool:
+    assert a.node is not None
+    assert g.node is not None
+    return _structures(a.node, g.node, rules)
+
+
+def _data(a: Answer, g: Answer, rules: Rules) -> bool:
+    return bool(a.data == g.data or (a.kind == "text" and a.label and a.label == g.label))
+
+
+def _builders(a: Answer, g: Answer, rules: Rules) -> bool:
+    return all(_same(x, y, rules) for x, y in zip(a.items, g.items, strict=True))
 
 
 def _lists(a: Answer, g: Answer, rules: Rules) -> bool:
@@ -164,25 +208,18 @@ def _lists(a: Answer, g: Answer, rules: Rules) -> bool:
             return False
         return all(_item(x, y, rules) for x, y in zip(a.items, g.items, strict=True))
     a, g = _named(a), _named(g)
-    if any(item.kind == "relation" for item in (*a.items, *g.items, a, g)):
+    if any(item.kind == "relation" for item in (*a.items, *g.items, a, g)) or _is_union(a) or _is_union(g):
         return same_region(a, g)
     for one, other in ((a, g), (g, a)):
         if other.kind == "tuple" and one.kind == "list":
             return _named_point(one, other, rules)
-    if _letters(a) and _letters(a) == _letters(g):
+    if letters(a) and letters(a) == letters(g):
         return True
-    return _match(_flat(a), _flat(g), rules)
+    return _match(flat(a), flat(g), rules)
 
 
-def _letters(answer: Answer) -> str:
-    """Letters of a question with several right choices: ``AC`` or ``A, C``."""
-    if answer.kind == "list":
-        nodes = [item.node for item in answer.items]
-        names = [str(node.args[0]) for node in nodes if node is not None and node.op == "sym"]
-        return "".join(sorted(names)) if len(names) == len(nodes) and all("A" <= name <= "J" for name in names) else ""
-    return (
-        "".join(sorted(answer.raw)) if answer.raw.isalpha() and all("A" <= char <= "J" for char in answer.raw) else ""
-    )
+def _is_union(answer: Answer) -> bool:
+    return answer.node is not None and answer.node.op in ("cup", "cap", "minus")
 
 
 def _named(answer: Answer) -> Answer:
@@ -200,8 +237,8 @@ def _named_point(listed: Answer, point_: Answer, rules: Rules) -> bool:
     if len(names) != len(listed.items) or len(set(names)) != len(names) or point_.node is None:
         return False
     values = [item.items[0] for _, item in sorted(zip(names, listed.items, strict=True), key=lambda pair: pair[0])]
-    members = [_as_answer(item) for item in point_.node.args[2]]
-    return len(values) == len(members) and all(_same(x, y, rules) for x, y in zip(values, members, strict=True))
+    parts = [as_answer(item) for item in point_.node.args[2]]
+    return len(values) == len(parts) and all(_same(x, y, rules) for x, y in zip(values, parts, strict=True))
 
 
 def _item(a: Answer, g: Answer, rules: Rules) -> bool:
@@ -245,7 +282,7 @@ def _structures(x: Node, y: Node, rules: Rules) -> bool:
             _structures(p, q, rules) for r, s in zip(x.args, y.args, strict=True) for p, q in zip(r, s, strict=True)
         )
     if x.op in ("tuple", "matrix", "set") or y.op in ("tuple", "matrix", "set"):
-        return x.op == y.op == "set" and _match([_as_answer(p) for p in x.args], [_as_answer(q) for q in y.args], rules)
+        return x.op == y.op == "set" and _match([as_answer(p) for p in x.args], [as_answer(q) for q in y.args], rules)
     return equal(x, y, rules.tolerance)
 
 
@@ -268,5 +305,7 @@ def _choices(a: Answer, g: Answer, rules: Rules) -> bool:
     if other.kind in SCALARS and other.node is not None and other.node.op == "sym":
         return bool(str(other.node.args[0]).upper() == choice.data) and choice.data <= "E"
     if other.kind == "assign":
+        if isinstance(other.label, Node) and other.label.op == "sym" and "A" <= other.label.args[0] <= "E":
+            return False  # A = C says nothing of a choice
         return _same(*((choice, other.items[0]) if choice is a else (other.items[0], choice)), rules)
     return False
