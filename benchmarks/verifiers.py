@@ -1,162 +1,179 @@
-"""Verdicts per second of the math verifier, on one core.
+"""Verdicts per second of the math verifier beside math-verify's, on one core.
 
-    python benchmarks/verifiers.py [--json] [--count N]
+    pip install -e .[bench]
+    python benchmarks/verifiers.py [--json] [--rounds N] [--seconds S] [--mix NAME]
 
-Three mixes, half of the answers wrong, every text fresh, the gold compiled once per task as in training:
+Both judge the same fresh texts (``math_texts.py``) in the same process: math-verify as it comes, on a gold that was
+parsed beforehand, and ``lydite.verify``, whose cache holds the compiled gold. A round is a block of Lydite, a block of
+math-verify, and another one of Lydite, so that noise hits both; the ratio is the median over the rounds. Times are CPU
+times of this process. Wrong verdicts of both are counted.
 
-- gsm: completions of about 340 characters with whole numbers as answers; - math: about 400 characters; 60 % whole
-numbers, then fractions, roots, polynomials, points, intervals, lists, angles, words; - long: the answers of math
-behind 16 kB of reasoning.
-
-With math-verify installed (it is used by this benchmark alone), it judges a share of the same texts in the same
-process and the ratio is printed. Times are CPU times of this process, so that other work on the machine counts little.
+Then: milliseconds for texts of one megabyte that are degenerate in one way each, and the slowest of the labelled cases.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
+import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from lydite.verifiers import Submission, build
+from math_texts import DEGENERATE, MIXES, Case, make
 
-Case = tuple[str, str, bool]  # gold, completion, whether it is right
+import lydite
 
-_GSM = (
-    "{name} sold {a} clips in April, and then sold {b} more in May than in the month before, so we first work out how"
-    " many were sold in May: {a} + {b} = {c}. Then we add both months to get the total number of clips: {a} +"
-    " {c} = {d}."
-    " Checking the sum once more, {d} - {c} = {a}, which agrees with what the question told us. So altogether"
-    " {name} sold"
-    " \\boxed{{{answer}}} clips."
-)
-_MATH = (
-    "We set $f(x) = {a}x^2 + {b}x$ and complete the square. The discriminant is ${b}^2 - 4 \\cdot {a} \\cdot 0"
-    " = {e}$, so"
-    " that the roots are real. Substituting back into the relation $x + y = {c}$ and collecting terms, the remaining"
-    " factor cancels, and comparing coefficients on both sides of the equation gives the claim. A check with $x = {d}$"
-    " confirms it. Therefore the final answer is $\\boxed{{{answer}}}$."
-)
-_STEP = (
-    "Next, note that $\\frac{{{a}}}{{{b}}} + \\sqrt{{{c}}} \\le {d}$, and hence $x_{{{a}}} ="
-    " {e}$ by the previous step. "
-)
+MEGABYTE = 1_000_000
+Judge = Callable[[Case], bool]
 
 
-def _answer(rng: random.Random) -> tuple[str, str, str]:
-    """A gold, another notation of it, and a wrong answer."""
-    a, b = rng.randint(2, 99), rng.randint(2, 99)
-    kind = rng.random()
-    if kind < 0.6:
-        return str(a * b), f"{a * b:,}", str(a * b + 1)
-    choices = [
-        (f"\\frac{{{a}}}{{{a + 1}}}", f"{a}/{a + 1}", f"\\frac{{{a}}}{{{a + 2}}}"),
-        (f"{a}\\sqrt{{{b}}}", f"\\sqrt{{{a * a * b}}}", f"{a}\\sqrt{{{b + 1}}}"),
-        (f"x^2+{a + b}x+{a * b}", f"(x+{a})(x+{b})", f"(x+{a})(x-{b})"),
-        (f"({a},{b})", f"\\left({a}, {b}\\right)", f"({b},{a + 1})"),
-        (f"[{a},{a + b})", f"{a} \\le x < {a + b}", f"({a},{a + b})"),
-        (f"{a},{-b}", f"{-b}, {a}", f"{a},{b}"),
-        (f"{a}^\\circ", f"{a} \\text{{ degrees}}", f"{a + 1}^\\circ"),
-        ("\\text{no solution}", "\\text{No solutions}", "\\text{infinitely many}"),
-    ]
-    return rng.choice(choices)
+class Block(NamedTuple):
+    """What one side did in one block."""
+
+    verdicts: int
+    seconds: float
+    wrong: int
 
 
-def make(mix: str, count: int, seed: int = 0) -> list[Case]:
-    """The cases of a mix."""
-    rng = random.Random(f"{mix}:{seed}")
-    cases: list[Case] = []
-    for index in range(count):
-        a, b = rng.randint(10, 99), rng.randint(10, 99)
-        right = index % 2 == 0
-        numbers = {"a": a, "b": b, "c": a + b, "d": 2 * a + b, "e": b * b}
-        if mix == "gsm":
-            gold, said, wrong = str(2 * a + b), str(2 * a + b), str(2 * a + b + 1)
-            text = _GSM.format(name="Natalia", answer=said if right else wrong, **numbers)
-        else:
-            gold, said, wrong = _answer(rng)
-            text = _MATH.format(answer=said if right else wrong, **numbers)
-            if mix == "long":
-                text = "".join(_STEP.format(**{key: rng.randint(2, 999) for key in "abcde"}) for _ in range(185)) + text
-        cases.append((gold, text, right))
-    return cases
+def checker(gold: str, policy: str = "lenient") -> dict[str, Any]:
+    """The checker of a gold."""
+    return {"type": "math", "config": {"answer": gold, "extraction": policy}}
 
 
-def measure(judge: Callable[[str, str], bool], cases: list[Case]) -> tuple[float, int]:
-    """CPU seconds, and how many verdicts were wrong."""
-    start = time.process_time()
-    said = [judge(gold, text) for gold, text, _ in cases]
-    seconds = time.process_time() - start
-    return seconds, sum(one is not right for one, (_, _, right) in zip(said, cases, strict=True))
+def ours(case: Case) -> bool:
+    """The whole public call."""
+    return lydite.verify(checker(case.gold), case.text).correct
 
 
-def lydite(gold: str, text: str) -> bool:
-    """The whole call, cache of compiled golds included."""
-    return build({"type": "math", "config": {"answer": gold}})(Submission(text=text)).correct
-
-
-def math_verify() -> Callable[[str, str], bool] | None:
-    """math-verify with its default configuration, the gold parsed once; ``None`` where it is not installed."""
+def peer() -> tuple[Callable[[str], None], Judge] | None:
+    """What parses a gold, and what judges with it; ``None`` where math-verify is not installed."""
     try:
         from math_verify import parse, verify
     except ImportError:
         return None
     golds: dict[str, list[object]] = {}
 
-    def judge(gold: str, text: str) -> bool:
-        if gold not in golds:
-            golds[gold] = parse(f"${gold}$")
-        return bool(verify(golds[gold], parse(text)))
+    def prepare(gold: str) -> None:
+        golds.setdefault(gold, parse(f"${gold}$"))
 
-    return judge
+    return prepare, lambda case: bool(verify(golds[case.gold], parse(case.text)))
 
 
-def slowest(cases: Path) -> tuple[str, float] | None:
-    """The slowest single verdict of a file of labelled cases: its id and CPU seconds."""
+def block(judge: Judge, cases: Sequence[Case], seconds: float) -> Block:
+    """Judge cases in order until they, or the seconds, are used up."""
+    done = wrong = 0
+    start = time.process_time()
+    spent = 0.0
+    while done < len(cases) and spent < seconds:
+        few = cases[done : done + max(1, done // 4)]
+        wrong += sum(judge(case) is not case.right for case in few)
+        done += len(few)
+        spent = time.process_time() - start
+    return Block(done, spent, wrong)
+
+
+def compare(mix: str, rounds: int, seconds: float) -> dict[str, Any]:
+    """One row of the table."""
+    other = peer()
+    rates: list[float] = []
+    their_rates: list[float] = []
+    mine: list[Block] = []
+    theirs: list[Block] = []
+    for number in range(rounds):
+        cases = make(mix, 400 if mix.startswith("long") else 4000, seed=number + 1)
+        for case in cases:
+            lydite.verify(checker(case.gold), "")
+        half = len(cases) // 2
+        first = block(ours, cases[:half], seconds / 4)
+        if other is not None:
+            prepare, judge = other
+            # as many golds as may be needed; parsing them is not timed
+            few = cases[: 40 if mix.startswith("long") else 400]
+            for case in few:
+                prepare(case.gold)
+            theirs.append(block(judge, few, seconds))
+            their_rates.append(theirs[-1].verdicts / theirs[-1].seconds)
+        second = block(ours, cases[half:], seconds / 4)
+        mine += [first, second]
+        rates.append((first.verdicts + second.verdicts) / (first.seconds + second.seconds))
+    row: dict[str, Any] = {
+        "mix": mix,
+        "per_second": round(statistics.median(rates)),
+        "wrong": f"{sum(one.wrong for one in mine)}/{sum(one.verdicts for one in mine)}",
+    }
+    if theirs:
+        ratios = sorted(rate / their for rate, their in zip(rates, their_rates, strict=True))
+        row |= {
+            "math_verify": round(statistics.median(their_rates), 1),
+            "its_wrong": f"{sum(one.wrong for one in theirs)}/{sum(one.verdicts for one in theirs)}",
+            "ratio": round(statistics.median(ratios), 1),
+            "lowest": round(ratios[0], 1),
+            "highest": round(ratios[-1], 1),
+        }
+    return row
+
+
+def degenerate() -> list[dict[str, Any]]:
+    """Milliseconds per megabyte: the text alone and before an answer, both policies; the slowest of the four."""
+    rows = []
+    for piece, name in DEGENERATE.items():
+        body = (piece * (MEGABYTE // len(piece) + 1))[:MEGABYTE]
+        times = []
+        for text in (body, body + "\nThe answer is \\boxed{7}."):
+            for policy in ("lenient", "strict"):
+                lydite.verify(checker("7", policy), "")
+                start = time.process_time()
+                lydite.verify(checker("7", policy), text)
+                times.append(time.process_time() - start)
+        rows.append({"text": name, "piece": piece[:30], "ms": round(max(times) * 1000, 1)})
+    return rows
+
+
+def slowest(cases: Path) -> dict[str, Any] | None:
+    """The slowest single verdict of a file of labelled cases, wall time, processes at the side included."""
     if not cases.is_file():
         return None
-    lydite("1", "\\boxed{1}")
+    lydite.verify(checker("\\sin^2 x"), "\\boxed{1-\\cos^2 x}")
     times = []
-    for line in cases.read_text().splitlines():
+    for line in cases.read_text(encoding="utf-8").splitlines():
         case = json.loads(line)
-        start = time.process_time()
-        lydite(case["gold"], case["completion"])
-        times.append((time.process_time() - start, case["id"]))
-    seconds, name = max(times)
-    return name, seconds
+        start = time.perf_counter()
+        lydite.verify(checker(case["gold"]), case["completion"])
+        times.append((time.perf_counter() - start, case["id"]))
+    times.sort(reverse=True)
+    return {"cases": len(times), "slowest": [{"id": name, "ms": round(1000 * one, 1)} for one, name in times[:3]]}
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    columns = list(rows[0])
+    cells = [columns, *([str(row.get(column, "")) for column in columns] for row in rows)]
+    widths = [max(len(line[index]) for line in cells) for index in range(len(columns))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
 
 
 def main() -> None:
-    """Run the mixes and print a table, or JSON."""
+    """Run all of it and print tables, or JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--count", type=int, default=20_000, help="verdicts of the gsm mix; the others take a share")
+    parser.add_argument("--rounds", type=int, default=5, help="blocks of each side per mix")
+    parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds of a block of math-verify")
+    parser.add_argument("--mix", action="append", choices=list(MIXES), help="this mix alone; may be repeated")
     parser.add_argument("--cases", type=Path, default=Path(__file__).parents[2] / "shared" / "cases" / "math.jsonl")
     options = parser.parse_args()
-    peer = math_verify()
-    rows = []
-    for mix, share in (("gsm", 1), ("math", 2), ("long", 10)):
-        cases = make(mix, max(20, options.count // share))
-        measure(lydite, make(mix, 20, seed=1))
-        seconds, wrong = measure(lydite, cases)
-        row = {"mix": mix, "verdicts": len(cases), "per_second": round(len(cases) / seconds), "wrong": wrong}
-        if peer is not None:
-            few = cases[: max(10, len(cases) // 40)]
-            theirs, their_wrong = measure(peer, few)
-            row |= {"math_verify_per_second": round(len(few) / theirs), "math_verify_wrong_of": [their_wrong, len(few)]}
-            row["ratio"] = round(row["per_second"] / (len(few) / theirs), 1)
-        rows.append(row)
-    found = slowest(options.cases)
+    rows = [compare(mix, options.rounds, options.seconds) for mix in options.mix or MIXES]
+    bad = [] if options.mix else degenerate()
+    slow = None if options.mix else slowest(options.cases)
     if options.json:
-        print(json.dumps({"mixes": rows, "slowest": found}))
+        print(json.dumps({"mixes": rows, "degenerate": bad, "slowest": slow}))
         return
-    for row in rows:
-        print("  ".join(f"{key}={value}" for key, value in row.items()))
-    if found:
-        print(f"slowest labelled case: {found[0]}, {found[1] * 1000:.1f} ms")
+    print(_table(rows))
+    if bad:
+        print("\ndegenerate texts of 1 MB")
+        print(_table(bad))
+    if slow:
+        print(f"\nslowest of {slow['cases']} labelled cases: {slow['slowest']}")
 
 
 if __name__ == "__main__":
