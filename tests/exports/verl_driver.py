@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -129,11 +130,12 @@ def remote(shim: str) -> dict[str, Any]:
     """The manager that sends the function to another process, by Ray."""
     import ray
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    try:
-        return {"remote:compute_score": _run_loop(shim, "remote", "compute_score")}
-    finally:
-        ray.shutdown()
+    with tempfile.TemporaryDirectory(prefix="ray") as folder:  # a short path: Ray's sockets lie in it
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False, _temp_dir=folder)
+        try:
+            return {"remote:compute_score": _run_loop(shim, "remote", "compute_score")}
+        finally:
+            ray.shutdown()
 
 
 def advantages(shim: str) -> dict[str, Any]:

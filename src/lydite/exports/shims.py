@@ -28,7 +28,9 @@ verdict by our own doing (a lost sandbox, an unusable gold).
 
 from lydite.exports.verl import VerlReward
 
-reward = VerlReward({checker}, scheme="{scheme}", on_fault="{on_fault}")
+CHECKER = {checker}  # for samples that bring none
+
+reward = VerlReward(CHECKER, scheme="{scheme}", on_fault="{on_fault}")
 
 compute_score = reward.compute_score  # managers naive, dapo, gdpo, remote, rate_limited
 compute_score_async = reward.compute_score_async  # the same, to be awaited
@@ -47,7 +49,9 @@ OPENRLHF = '''"""Lydite's verdicts as OpenRLHF's reward. Written by `lydite expo
 
 from lydite.exports.openrlhf import OpenRLHFReward
 
-reward_func = OpenRLHFReward({checker}, scheme="{scheme}", on_fault="{on_fault}").reward_func
+CHECKER = {checker}  # None: every label is a checker
+
+reward_func = OpenRLHFReward(CHECKER, scheme="{scheme}", on_fault="{on_fault}").reward_func
 '''
 
 
