@@ -52,6 +52,10 @@ _WORDS = ("answer", "result", "solution", "option", "choice")
 _REVERSED = re.compile(
     r"\s(?:is|was|are)\s(?:the|our|my)\s(?:final\s|correct\s|required\s|desired\s)?answer\b", re.IGNORECASE
 )
+_CHOSEN = re.compile(
+    r"\b(?:[Oo]ption|[Cc]hoice|[Aa]nswer) (?:\*\*)?\(?([A-J])\)?(?:\*\*)? (?:is|must be) "
+    r"(?:the )?(?:correct|right|true)\b"
+)
 _MATH = re.compile(
     r"\$\$([^$]{1,1000})\$\$|\\\(((?:[^\\]|\\[^)]){1,1000}+)\\\)|\\\[((?:[^\\]|\\[^\]]){1,1000}+)\\\]|\$([^$\n]{1,500})\$"
 )
@@ -83,6 +87,9 @@ def anchored(text: str) -> list[Claim]:
             found.append(Claim(said, text[match.end() + len(said) :]))
     if found:
         return found
+    chosen = _final(_CHOSEN, text) if "option" in plain or "choice" in plain or "answer" in plain else None
+    if chosen is not None:
+        return [Claim(chosen.group(1), text[chosen.end() :])]
     match = _reversed(text, plain)
     if match is not None:
         said = last_formula(text[max(0, match.start() - 400) : match.start()])
@@ -139,10 +146,12 @@ def _sentence(text: str) -> str:
 
 
 _NUMBER = re.compile(
-    r"(?<![\w.])[-−–]?\s?\\?[$€£]?\s?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
+    r"(?<![\w.:])(?:\d{1,4}(?:(?:\s:\s|:)\d{1,4}){1,3}(?:\s?[aApP]\.?[mM]\b\.?)?(?![\d:])"
+    r"|\d{1,2}\s?[aApP]\.?[mM]\b\.?)"
+    r"|(?<![\w.])[-−–]?\s?\\?[$€£]?\s?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
     r"(?:\s\d+/\d+|/\d+)?(?:[eE][-+]?\d+\b)?\s?\\?%?"
 )
-_LISTED = re.compile(r"(?:[-−]?\d[\d./]{0,20}\s?(?:,\s?(?:and|or)?|and|or)\s){1,24}$")
+_LISTED = re.compile(r"(?:[-−]?\d[\d./]{0,20}\s?(?:,\s?(?:and|or)?|and|or)\s){1,24}$|(?:[-−]?\d[\d./]{0,20}\s){2,24}$")
 _WORD = re.compile(r"\s?([A-Za-z°]{1,14}(?:/[A-Za-z]{1,8})?(?:\^?[23²³])?)\b")
 
 

@@ -75,6 +75,8 @@ def _encoded(node: Node, names: dict[str, int], budget: list[int]) -> Any:
     if budget[0] < 0:
         raise OverflowError
     op, args = node
+    if op in ("sum", "prod"):
+        raise OverflowError  # their points are whole numbers, and few
     if op in ("num", "base"):
         value = args[0]
         if value.numerator.bit_length() + value.denominator.bit_length() > MAX_BITS:

@@ -6,13 +6,16 @@ import hashlib
 from decimal import Context, Decimal, DecimalException, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from lydite.verifiers.math import precise
-from lydite.verifiers.math.exact import exact_function, factorial
+from lydite.verifiers.math.exact import exact_function, factorial, span
 from lydite.verifiers.math.nodes import Node, TooBigError, UndefinedError
 
 DIGITS = 50
 _EMAX = 10**8
+MAX_POINT_TERMS = 100
+"""Terms of a sum at a point."""
 
 Point = dict[str, Fraction]
 
@@ -68,6 +71,8 @@ def _number(node: Node, place: Point) -> precise.Number:
         if values[1] == 0:
             raise UndefinedError
         return _of(values[0] % values[1])
+    if op in ("sum", "prod"):
+        return _series(op, args, place)
     if op not in ("add", "mul", "div", "pow", "root", "neg", "percent", "degree"):
         raise UndefinedError
     first = _number(args[0], place)
@@ -104,6 +109,17 @@ def _odd_degree(exponent: Node) -> int:
         return 0
     degree: int = value.denominator
     return degree if degree > 1 and degree % 2 else 0
+
+
+def _series(op: str, args: tuple[Any, ...], place: Point) -> precise.Number:
+    """A sum or a product, term by term."""
+    name, first, last, term = args
+    total = (precise.ONE if op == "prod" else precise.ZERO, precise.ZERO)
+    combine = precise.mul if op == "prod" else precise.add
+    low, high = _whole(_number(first, place)), _whole(_number(last, place))
+    for index in span(low, high, term, MAX_POINT_TERMS):
+        total = combine(total, _number(term, {**place, name: Fraction(index)}))
+    return total
 
 
 def _whole(value: precise.Number) -> Fraction:

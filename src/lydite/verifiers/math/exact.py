@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from lydite.verifiers.math.nodes import Node, TooBigError, UndefinedError
+from lydite.verifiers.math.nodes import Node, TooBigError, UndefinedError, num, substitute
 
 MAX_BITS = 1 << 16
 """Bits of the largest numerator or denominator."""
 MAX_FACTORIAL = 3000
+MAX_TERMS = 1000
+"""Terms of a sum or product; times the nodes of a term at most ten times as much."""
 
 
 def rational(node: Node) -> Fraction | None:
@@ -45,6 +47,8 @@ def rational(node: Node) -> Fraction | None:
         return Fraction(args[0])
     if op == "degree":
         return None
+    if op in ("sum", "prod"):
+        return _series(node)
     values: list[Fraction] = []
     for arg in args:
         value = rational(arg)
@@ -85,6 +89,46 @@ def _apply(op: str, values: list[Fraction]) -> Fraction | None:
     return None
 
 
+def _series(node: Node) -> Fraction | None:
+    """A sum or a product, term by term."""
+    name, first, last, term = node.args
+    low, high = rational(first), rational(last)
+    if low is None or high is None:
+        return None
+    total = Fraction(node.op == "prod")
+    for value in span(low, high, term):
+        this = rational(substitute(term, name, num(value)))
+        if this is None:
+            return None
+        total = total + this if node.op == "sum" else total * this
+        _fits(_bits(total))
+    return total
+
+
+def span(low: Fraction, high: Fraction, term: Node, limit: int = MAX_TERMS) -> range:
+    """The values of an index, where they are whole numbers and few enough for what stands in the term.
+
+    Raises:
+        UndefinedError: the bounds are no whole numbers in order (an empty sum is allowed).
+        TooBigError: too many.
+    """
+    if low.denominator != 1 or high.denominator != 1 or high < low - 1:
+        raise UndefinedError
+    if high - low >= limit or (high - low + 1) * work(term) > 10 * limit:
+        raise TooBigError
+    return range(int(low), int(high) + 1)
+
+
+def work(term: Node) -> int:
+    """Nodes that are looked at to evaluate a term once; inner sums count with all of their terms."""
+    if term.op in ("sum", "prod"):
+        low, high = term.args[1], term.args[2]
+        known = low.op == high.op == "num"
+        return max(1, int(high.args[0] - low.args[0] + 1) if known else MAX_TERMS) * work(term.args[3])
+    parts = [part for arg in term.args for part in (arg if type(arg) is tuple else (arg,)) if isinstance(part, Node)]
+    return 1 + sum(work(part) for part in parts)
+
+
 def _bits(value: Fraction) -> int:
     return value.numerator.bit_length() + value.denominator.bit_length()
 
@@ -101,6 +145,15 @@ def factorial(value: Fraction) -> int:
     if value > MAX_FACTORIAL:
         raise TooBigError
     return math.factorial(int(value))
+
+
+def _double_factorial(value: Fraction) -> int:
+    """n!! = n (n - 2) (n - 4) ..."""
+    if value.denominator != 1 or value < 0:
+        raise UndefinedError
+    if value > MAX_FACTORIAL:
+        raise TooBigError
+    return math.prod(range(int(value), 0, -2))
 
 
 def binomial(n: Fraction, k: Fraction) -> int:
@@ -167,7 +220,7 @@ def _whole_root(value: int, degree: int) -> int | None:
 
 def _function(node: Node) -> Fraction | None:
     name, arguments = node.args
-    if name not in ("binom", "abs", "floor", "ceil", "gcd", "lcm", "max", "min"):
+    if name not in ("binom", "abs", "floor", "ceil", "gcd", "lcm", "max", "min", "dfact"):
         return None
     values: list[Fraction] = []
     for argument in arguments:
@@ -182,6 +235,8 @@ def exact_function(name: str, values: list[Fraction]) -> Fraction:
     """Functions that keep rationals rational."""
     if name == "binom" and len(values) == 2:
         return Fraction(binomial(*values))
+    if name == "dfact" and len(values) == 1:
+        return Fraction(_double_factorial(values[0]))
     if name in ("abs", "floor", "ceil") and len(values) == 1:
         value = values[0]
         return abs(value) if name == "abs" else Fraction(math.floor(value) if name == "floor" else math.ceil(value))

@@ -24,6 +24,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from lydite.verifiers.math import claims, disclaimed
+from lydite.verifiers.math.behind import belongs
 from lydite.verifiers.text import Box, after_thinking, boxes, holds, is_refusal
 
 Place = Literal["box", "tag", "marker", "anchor", "line", "last", "none"]
@@ -88,7 +89,24 @@ _DOUBT = re.compile(
     r"|another (?:possible|valid) answer|or it (?:could|might|may))\b",
     re.IGNORECASE,
 )
-_TAIL_OR = re.compile(r"[\s$)\].,\\]{0,6}(?:or|unless|if not)\s", re.IGNORECASE)
+_TAIL_OR = re.compile(
+    r"[\s$)\].,\\(]{0,6}(?:or(?! (?:equivalently|in other words|simply|as a decimal)\b)|unless|if not)\s", re.IGNORECASE
+)
+# "or 0.5" behind a box: the same once more, or another answer.
+_OR_VALUE = re.compile(
+    r"[\s$)\].,\\(]{0,6}or\s[\s$]{0,3}((?:[-−]?\d|\\[dt]?frac|\\sqrt)[^\s$),;]{0,60})(?:\$|(?=[\s),.;]|$))"
+)
+_MIGHT = re.compile(
+    r"\b(?:(?:might|may|could) (?:well |also |possibly )?be|maybe|perhaps|possibly|probably|i(?:'d| would)? guess)\b",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(
+    r"(?:problem|question|exercise|step|part|case|task|example|figure|section|chapter|page|attempt|note)s?\.?\s{0,3}#?\d{1,6}"
+    r"\s{0,3}[:.)]?",
+    re.IGNORECASE,
+)
+_TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "<|end|>")
+_TAGS = ("answer", "final_answer")
 
 
 def extract(text: str, policy: Literal["strict", "lenient"] = "lenient") -> Extraction:
@@ -101,6 +119,8 @@ def extract(text: str, policy: Literal["strict", "lenient"] = "lenient") -> Extr
     rest = after_thinking(text)
     if rest is None:
         return Extraction()
+    if "<|" in rest:  # what follows the end of the turn was not said by its writer
+        rest = rest[: min((place for place in map(rest.find, _TURN_ENDS) if place >= 0), default=len(rest))]
     rest = disclaimed.uncommented(rest[-WINDOW:])
     found = [box for box in boxes(rest) if box.content.strip(" \t\r\n.$~,;:…")]
     if found:
@@ -116,15 +136,18 @@ def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
     last = found[-1]
     tail = text[last.end : last.end + 2000]
     told = len(tail) > 3 and tail.strip(" .$*)]\\\n") != ""
-    hedged = not stands or (told and _taken_back(tail))
+    other = _OR_VALUE.match(tail) if told else None
+    hedged = not stands or (told and _taken_back(tail[other.end() :] if other is not None else tail))
     after = claims.anchored(tail) if told and len(tail) > 12 else []
-    again = after[-1].text if after else None
+    again = after[-1].text if after else other.group(1).rstrip(".") if other is not None else None
     if hedged and after and policy == "lenient" and _replaced(tail, after[-1]):
         return Extraction((after[-1].text,), "anchor")
     answer = last.content.strip()[:MAX_ANSWER]
+    if told:
+        answer = belongs(answer, tail)
     if len(found) == 1:
         return Extraction((answer,), "box", "one", hedged, False, again)
-    contents = [box.content.strip()[:MAX_ANSWER] for box in found]
+    contents = [*(box.content.strip()[:MAX_ANSWER] for box in found[:-1]), answer]
     if all(content == answer for content in contents):
         return Extraction((answer,), "box", hedged=hedged, after=again)
     if len(found) > MAX_BOXES:
@@ -165,14 +188,29 @@ def _replaced(tail: str, claim: claims.Claim) -> bool:
 
 
 def _tagged(text: str) -> Extraction | None:
-    end = text.rfind("</answer>")
-    start = text.rfind("<answer>", 0, end) if end >= 0 else -1
-    content = text[start + 8 : end].strip() if start >= 0 else ""
-    if not content:
-        return None
+    for tag in _TAGS:
+        found: list[tuple[str, int, int]] = []  # content, start, end; from the last one on
+        end = text.rfind(f"</{tag}>")
+        while end >= 0 and len(found) < MAX_BOXES:
+            start = text.rfind(f"<{tag}>", 0, end)
+            if start < 0:
+                break
+            content = text[start + len(tag) + 2 : end].strip()
+            if content:
+                if found and _withdrawn(text[end : found[-1][1]][-1000:]):
+                    break
+                found.append((content[: 2 * MAX_ANSWER], start, end + len(tag) + 3))
+            end = text.rfind(f"</{tag}>", 0, start)
+        if found:
+            answers = tuple(dict.fromkeys(_of_tag(content) for content, _, _ in reversed(found)))
+            relation: Relation = "one" if len(answers) == 1 else "scatter"
+            return Extraction(answers, "tag", relation, _taken_back(text[found[0][2] :][:2000]))
+    return None
+
+
+def _of_tag(content: str) -> str:
     inner = claims.anchored(content)
-    answer = inner[-1].text if inner else claims.claim(content)
-    return Extraction(((answer or content)[:MAX_ANSWER],), "tag", hedged=_taken_back(text[end + 9 :][:2000]))
+    return ((inner[-1].text if inner else claims.claim(content)) or content)[:MAX_ANSWER]
 
 
 def _marked(text: str) -> Extraction | None:
@@ -220,10 +258,16 @@ def _last(text: str) -> Extraction:
     lines = [line for line in text[-MAX_ANSWER:].splitlines() if line.strip()]
     if not lines:
         return Extraction()
-    line = lines[-1].strip(" *_`\t").rstrip(".")
+    line = lines[-1].strip(" *_`#\t").rstrip(".")
+    if _NUMBERED.fullmatch(line[:80]):
+        return Extraction()
     if len(line) <= 60 and not claims.is_prose(line):
         return Extraction((line,), "line")
     found = claims.last_formula(text[-2000:])
     if not found:
         return Extraction((line[:200],), "line")
-    return Extraction((found,), "last", hedged=line.endswith("?") or disclaimed.last_denied(text, found))
+    return Extraction((found,), "last", hedged=_left_open(line) or disclaimed.last_denied(text, found))
+
+
+def _left_open(line: str) -> bool:
+    return line.endswith("?") or _MIGHT.search(line[-400:].replace("’", "'")) is not None

@@ -83,12 +83,26 @@ class Forms:
                 raise NotMathError
         if name in ("e", "i"):
             return Node("const", (name,))
-        if name in _FUNCTION_LETTERS and self.is_next("("):
-            self.at += 1
-            items = self.items(")")
-            self.at += 1
-            return Node("call", (name, items))
+        if name in _FUNCTION_LETTERS or name == "C" or name[-1:] == "'":
+            return self.applied(name)
         return Node("sym", (name,))
+
+    def applied(self, name: str) -> Node:
+        """f(x), f'(x), f^{-1}(x); C(n, k); else the letter alone."""
+        values = [token.value for token in self.tokens[self.at : self.at + 5]]
+        inverse = [value[1] if isinstance(value, tuple) else value for value in values] == ["^", "{", "-", "1", "}"]
+        opening = self.peek(5) if inverse else self.peek()
+        if opening is None or opening.value != "(" or name in ("e'", "i'"):
+            return Node("sym", (name,))
+        start, self.at = self.at, self.at + (6 if inverse else 1)
+        items = self.items(")")
+        self.at += 1
+        if name != "C":
+            return Node("call", (name + "^-1" if inverse else name, items))
+        if inverse or len(items) != 2:
+            self.at = start
+            return Node("sym", (name,))
+        return Node("call", ("binom", items))
 
     def group(self, close: str) -> Node:
         node = self.expression(0)
@@ -113,6 +127,8 @@ class Forms:
             items.append(self.expression(0))
             if self.is_next(",", ";"):
                 self.at += 1
+                if self.is_next(*closing):
+                    raise NotMathError  # (3, )
             elif not self.is_next(*closing):
                 raise NotMathError
         self.bars = bars

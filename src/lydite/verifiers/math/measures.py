@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from lydite.verifiers.math.answer import Answer, Rules
-from lydite.verifiers.math.nodes import Node, num, symbols
+from lydite.verifiers.math.nodes import Node, num, substitute, symbols
 from lydite.verifiers.math.scalars import equal
 from lydite.verifiers.math.units import DEGREE, TEMPERATURE, Unit, agree, parse_unit
 
@@ -29,12 +29,41 @@ def scalars_agree(a: Answer, g: Answer, rules: Rules) -> bool:
             return False
         return any(equal(form, other.node, rules.tolerance) for form in (share.node, Node("percent", (share.node,))))
     if a.unit is None and g.unit is None:
-        return equal(x, y, rules.tolerance)
+        return equal(x, y, rules.tolerance) or _differ_by_constant(x, y)
     if rules.units == "ignore":
         return equal(x, y, rules.tolerance)
     if rules.units == "require" and g.unit is not None and a.unit is None:
         return False
     return _quantities(x, a.unit, y, g.unit, rules)
+
+
+_CONSTANTS = frozenset("CcKkD")
+
+
+def _differ_by_constant(x: Node, y: Node) -> bool:
+    """Antiderivatives that call their constant by different names: x + C and x + K."""
+    if x.op != "add" or y.op != "add" or "C" not in (names := symbols((x, y))) or not names & (_CONSTANTS - {"C"}):
+        return False
+    for one, other in ((x, y), (y, x)):
+        left = symbols(other) - symbols(one)
+        if symbols(one) - symbols(other) == {"C"} and len(left) == 1 and left <= _CONSTANTS:
+            return (
+                _is_term("C", one)
+                and _is_term(name := left.pop(), other)
+                and equal(one, substitute(other, name, Node("sym", ("C",))))
+            )
+    return False
+
+
+def _is_term(name: str, node: Node) -> bool:
+    """Whether a symbol is added once, and occurs nowhere else."""
+    while node.op == "add":
+        left, right = node.args
+        for this, rest in ((right, left), (left, right)):
+            if this == Node("sym", (name,)):
+                return name not in symbols(rest)
+        node = left if name in symbols(left) else right
+    return False
 
 
 def _free(answer: Answer) -> bool:
@@ -61,8 +90,8 @@ def measured(answer: Answer) -> Answer:
 
 
 def _has_number(node: Node) -> bool:
-    """Whether a product states how much: ``m`` alone is a name, not one metre."""
-    return node.op == "num" or (node.op in ("neg", "mul", "div") and any(_has_number(part) for part in node.args))
+    """Whether a product begins with how much: ``m`` alone is a name, not one metre, and N(5) is no force."""
+    return node.op == "num" or (node.op in ("neg", "mul", "div") and _has_number(node.args[0]))
 
 
 def _amount(node: Node, sign: int, powers: dict[str, int]) -> Fraction | None:

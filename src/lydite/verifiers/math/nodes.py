@@ -25,7 +25,8 @@ class Node(NamedTuple):
         op: ``num`` (a Fraction), ``sym`` (a name), ``const`` (pi, e, i, oo), ``add``, ``mul``, ``div``, ``pow``,
             ``neg``, ``pm``, ``mp``, ``fact``, ``root``, ``call`` (function name, arguments), ``percent``, ``degree``,
             ``base`` (value, base, digits), ``mod``, ``rem``, ``tuple`` (open, close, items), ``set``, ``named``,
-            ``cup``, ``cap``, ``minus``, ``matrix`` (rows), ``det``, ``list``, ``dots``.
+            ``cup``, ``cap``, ``minus``, ``matrix`` (rows), ``det``, ``list``, ``dots``, ``sum`` and ``prod`` (name of
+            the index, first and last value, what is summed up).
         args: operands, or leaves' data.
     """
 
@@ -49,11 +50,31 @@ def symbols(node: Any) -> set[str]:
         if isinstance(item, Node):
             if item.op == "sym":
                 found.add(item.args[0])
+            elif item.op in ("sum", "prod"):  # the index is bound
+                found |= symbols(item.args[3]) - {item.args[0]}
+                stack.extend(item.args[1:3])
             else:
                 stack.extend(item.args)
         elif isinstance(item, tuple):
             stack.extend(item)
     return found
+
+
+def substitute(node: Node, name: str, value: Node) -> Node:
+    """The tree with a value in place of a symbol."""
+    if node.op == "sym":
+        return value if node.args[0] == name else node
+    if node.op == "num":
+        return node
+    args = tuple(
+        substitute(arg, name, value)
+        if isinstance(arg, Node)
+        else tuple(substitute(item, name, value) if isinstance(item, Node) else item for item in arg)
+        if isinstance(arg, tuple)
+        else arg
+        for arg in node.args
+    )
+    return Node(node.op, args)
 
 
 def contains(node: Any, *ops: str) -> bool:

@@ -7,7 +7,7 @@ import unicodedata
 _SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱˣ", "0123456789+-()nix", strict=True))
 _SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₙₖₘ", "0123456789+-nkm", strict=True))
 _CHARS = {
-    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "－": "-", "×": r"\times ", "✕": r"\times ",
+    "−": "-", "‒": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "－": "-", "×": r"\times ", "✕": r"\times ",
     "⋅": r"\cdot ", "·": r"\cdot ", "∙": r"\cdot ", "•": r"\cdot ", "∗": "*", "÷": r"\div ", "∕": "/", "⁄": "/",
     "√": r"\sqrt ", "∛": r"\sqrt[3]", "∜": r"\sqrt[4]", "π": r"\pi ", "∞": r"\infty ", "±": r"\pm ", "∓": r"\mp ",
     "°": r"^\circ ", "º": r"^\circ ", "˚": r"^\circ ", "≤": r"\le ", "≦": r"\le ", "⩽": r"\le ", "≥": r"\ge ",
@@ -42,7 +42,9 @@ def normalise(text: str) -> str:
             end = at
             while end < size and text[end] in table:
                 end += 1
-            out.append(mark + "{" + "".join(table[c] for c in text[at:end]) + "}")
+            if char in "⁻⁺" and end == at + 1 and not (out and out[-1].strip()):
+                mark = ""  # a raised sign before a number is its sign
+            out.append(_SUPER[char] if not mark else mark + "{" + "".join(table[c] for c in text[at:end]) + "}")
             at = end
             continue
         at += 1
@@ -68,12 +70,15 @@ def _other(char: str) -> str:
     return plain if plain == char else "".join(_CHARS.get(c, c) for c in plain)
 
 
-_PAIRS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("**", "**"), ('"', '"'), ("`", "`"))
+_PAIRS = (
+    ("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("**", "**"), ('"', '"'), ("`", "`"), ("'", "'"),
+    ("__", "__"),
+)  # fmt: skip
 _SPACES = (r"\ ", r"\,", r"\;", r"\!", r"\:", r"\quad", r"\qquad", r"\\")
 _POINTS = ".,;:*`~ \t\r\n"
 
 
-_OPENING = frozenset('*`~$"')
+_OPENING = frozenset("*`~$\"'_")
 _CLOSING = frozenset(' \t\r\n*`~$".,;:!\\')
 
 
@@ -94,6 +99,8 @@ def trim(text: str) -> str:
         for space in _SPACES:
             text = text.removeprefix(space) if space != r"\\" else text
             text = text.removesuffix(space)
+        if text.endswith(" \\"):
+            text = text[:-2]  # of "\\ ", whose space went before
         if not text.endswith(("...", r"\.", r"\,", r"\;", r"\:")):
             text = text.rstrip(_POINTS)
         for start, end in _PAIRS:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from lydite.verifiers.math.forms import Forms, is_whole
+from lydite.verifiers.math.calls import Calls
+from lydite.verifiers.math.forms import is_whole
 from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, height, num
 from lydite.verifiers.math.tokens import FUNCTIONS, Token
 
@@ -31,6 +32,7 @@ _SIGN = 4
 """A sign takes the whole product after it: -1\\frac{1}{2} is -(1 + 1/2)."""
 _UNARY = 6
 _POSTFIX = frozenset(["!", "%", "^", "_", "'", "pmod", "circ"])
+_FACTORS = frozenset(_split("frac sqrt binom { langle lfloor lceil | mathbb overline emptyset ldots sum prod"))
 _CONSTS = {"pi": "pi", "infty": "oo"}
 _GREEK = frozenset(
     _split(
@@ -40,7 +42,6 @@ _GREEK = frozenset(
     )
 )
 _ALIASES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "lg": "log"}
-_SETS = frozenset("RZNQC")
 
 
 def parse(tokens: list[Token]) -> Node:
@@ -59,7 +60,7 @@ def parse(tokens: list[Token]) -> Node:
     return node
 
 
-class _Parser(Forms):
+class _Parser(Calls):
     def expression(self, floor: int) -> Node:
         """An expression of operators that bind tighter than ``floor``."""
         self.depth += 1
@@ -122,24 +123,7 @@ class _Parser(Forms):
         if token.type == "op":
             return token.value in "([{" or (token.value == "|" and not self.bars)
         return token.type == "cmd" and (
-            token.value
-            in (
-                "frac",
-                "sqrt",
-                "binom",
-                "{",
-                "langle",
-                "lfloor",
-                "lceil",
-                "|",
-                "mathbb",
-                "overline",
-                "emptyset",
-                "ldots",
-            )
-            or token.value in _CONSTS
-            or token.value in _GREEK
-            or token.value in FUNCTIONS
+            token.value in _FACTORS or token.value in _CONSTS or token.value in _GREEK or token.value in FUNCTIONS
         )
 
     def prefix(self) -> Node:
@@ -190,10 +174,9 @@ class _Parser(Forms):
         if value == "emptyset":
             return Node("set")
         if value == "mathbb":
-            name = self.argument()
-            if name.op == "sym" and name.args[0] in _SETS:
-                return Node("named", (name.args[0],))
-            raise NotMathError
+            return self.numbers()
+        if value in ("sum", "prod"):
+            return self.series(value)
         if value in _CONSTS:
             return Node("const", (_CONSTS[value],))
         if value in _GREEK:
@@ -205,6 +188,9 @@ class _Parser(Forms):
     def postfix(self, left: Node) -> Node:
         value = self.take().value
         if value == "!":
+            if self.is_next("!"):
+                self.at += 1
+                return Node("call", ("dfact", (left,)))
             return Node("fact", (left,))
         if value == "%":
             return Node("percent", (left,))
@@ -253,57 +239,4 @@ class _Parser(Forms):
             raise TooBigError
         node = self.prefix()
         self.depth -= 1
-        return node
-
-    def root(self) -> Node:
-        index = num(2)
-        if self.is_next("["):
-            self.at += 1
-            index = self.expression(0)
-            self.expect("]")
-        return Node("root", (self.argument(digit=False), index))
-
-    def function(self, name: str) -> Node:
-        power: Node | None = None
-        base: Node | None = None
-        while self.is_next("^", "_"):
-            if self.take().value == "^":
-                power = self.exponent()
-            else:
-                base = self.argument()
-        if self.is_next("(", "{", "["):
-            close = {"(": ")", "{": "}", "[": "]"}[self.take().value]
-            items = self.items(close)
-            self.at += 1
-        else:
-            items = (self.operand(),)
-        if name in ("sqrt", "cbrt"):
-            if len(items) != 1:
-                raise NotMathError
-            node = Node("root", (items[0], num(2 if name == "sqrt" else 3)))
-        elif base is not None:
-            if name != "log":
-                raise NotMathError
-            node = Node("call", ("log", (*items, base)))
-        else:
-            node = Node("call", (name, items))
-        if power is not None and power == num(-1) and name in ("sin", "cos", "tan"):
-            return Node("call", ("arc" + name, items))
-        return node if power is None else Node("pow", (node, power))
-
-    def operand(self) -> Node:
-        """The argument of a function without brackets: factors in a row, up to the next sign or function."""
-        node = self.expression(_UNARY)
-        while (token := self.peek()) is not None:
-            if token.type == "cmd" and token.value in FUNCTIONS:
-                break
-            if token.type == "op" and token.value in ("^", "!"):
-                node = self.postfix(node)
-            elif self.starts_factor(token) and token.value not in ("(", "["):
-                node = self.juxtapose(node)
-            elif token.value == "/" and node.op in ("const", "num"):
-                self.at += 1
-                node = Node("div", (node, self.expression(_UNARY)))
-            else:
-                break
         return node

@@ -60,7 +60,8 @@ def traits(node: Node) -> Traits:
         if op == "num":
             continue
         if op == "sym":
-            names.add(args[0])
+            if args[0][0] != "#":  # the index of a sum
+                names.add(args[0])
             continue
         if op == "call":
             whole |= args[0] in _WHOLE
@@ -69,7 +70,7 @@ def traits(node: Node) -> Traits:
             imaginary |= args[0] == "i"
         elif op == "pow":
             kinked |= args[1].op != "num"
-        whole |= op in ("fact", "rem")
+        whole |= op in ("fact", "rem", "sum", "prod")
         kinked |= op == "root"
         stack.extend(args)
     return Traits(frozenset(names), whole, imaginary, kinked)

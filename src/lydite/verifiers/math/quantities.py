@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from lydite.verifiers.math import words
+from lydite.verifiers.math import matrices, words
 from lydite.verifiers.math.answer import SCALARS, Answer
-from lydite.verifiers.math.nodes import Node, num, symbols
+from lydite.verifiers.math.nodes import Node, contains, num, symbols
 from lydite.verifiers.math.parse import parse
 from lydite.verifiers.math.tokens import Token
 from lydite.verifiers.math.units import CURRENCIES, DEGREE, NONE, Unit, currency, parse_unit
 
+_MARKS = frozenset(["'", '"', "¢", *CURRENCIES])
 _OPEN = frozenset(["(", "[", "{", "langle", "lfloor", "lceil"])
+_PERCENT = re.compile(r"(?:percent|per cent|pct|percentage)s?(?: points?)?(?: (?!of\b)[a-z ]{1,30})?$", re.IGNORECASE)
 _CLOSE = frozenset([")", "]", "}", "rangle", "rfloor", "rceil"])
 
 
@@ -39,7 +42,7 @@ def term(tokens: list[Token], raw: str) -> Answer | None:
         pieces = _pieces(tokens, colons)
         return Answer("ratio", raw, data=tuple(parse(piece) for piece in pieces))
     at = None
-    if any(token.type == "word" or (token.type == "op" and token.value in ("'", '"')) for token in tokens):
+    if any(token.type == "word" or (token.type == "op" and token.value in _MARKS) for token in tokens):
         at = next((index for index, _, depth in depths(tokens) if depth == 0 and _starts_unit(tokens, index)), None)
     if at is None:
         return of_node(parse(tokens), raw, unit)
@@ -54,8 +57,10 @@ def _starts_unit(tokens: list[Token], index: int) -> bool:
     if token.type == "word":
         return True
     if token.value == "frac" and index and index + 2 < len(tokens):
-        return tokens[index + 2].type == "word"
-    return token.type == "op" and token.value in ("'", '"') and index > 0 and tokens[index - 1].type == "num"
+        return tokens[index + 1].value == "{" and tokens[index + 2].type == "word"
+    if token.value == "/" and index and index + 1 < len(tokens):
+        return tokens[index + 1].type == "word"
+    return token.type == "op" and token.value in _MARKS and index > 0 and tokens[index - 1].type == "num"
 
 
 def _is_ratio_sign(token: Token, index: int) -> bool:
@@ -74,6 +79,8 @@ def _prefix_currency(tokens: list[Token]) -> tuple[Unit | None, list[Token]]:
         return currency(first.value), [*tokens[:sign], *tokens[sign + 1 :]]
     if first.type == "word" and len(tokens) > sign + 1:
         after = sign + 1 + (tokens[sign + 1].value == ".")
+        if first.value.casefold() == "us" and len(tokens) > after + 1 and tokens[after].value == "$":
+            after += 1  # US$25
         if (
             len(tokens) > after
             and tokens[after].type in ("num", "op")
@@ -95,11 +102,21 @@ def of_node(node: Node, raw: str, unit: Unit | None = None) -> Answer:
     if op == "degree" or (op == "neg" and node.args[0].op == "degree"):
         inner = node.args[0] if op == "degree" else Node("neg", node.args[0].args)
         return Answer("quantity", raw, inner, DEGREE)
+    if op == "neg" and node.args[0].op in ("mod", "rem"):
+        op = node.args[0].op
+        node = Node(op, (Node("neg", node.args[0].args[:1]), node.args[0].args[1]))
     if op in ("mod", "rem"):
-        return Answer("mod", raw, node.args[0], data=node.args[1])
+        return Answer("mod", raw, node.args[0], label=op, data=node.args[1])
+    if contains(node, "matrix"):
+        node = matrices.worked(node)
+        op = node.op
+    if op in ("call", "mul") and (point := _point(node)) is not None:
+        node, op = point, "tuple"
     kind = {"tuple": "tuple", "set": "set", "named": "set", "cup": "set", "cap": "set", "minus": "set",
         "matrix": "matrix", "base": "base",
             "dots": "sequence"}.get(op)  # fmt: skip
+    if op == "tuple" and (rows := matrices.of_brackets(node)) is not None:
+        return Answer("matrix", raw, rows)
     if op == "list":
         return Answer("list", raw, items=tuple(of_node(item, "") for item in node.args), data=",")
     if kind is None:
@@ -107,6 +124,20 @@ def of_node(node: Node, raw: str, unit: Unit | None = None) -> Answer:
         if unit is not None:
             kind = "quantity"
     return Answer(kind, raw, node, unit)
+
+
+def _point(node: Node) -> Node | None:
+    """P(3, 4): a point with its name."""
+    if node.op == "call" and len(node.args[1]) > 1 and len(node.args[0]) == 1 and node.args[0].isupper():
+        return Node("tuple", ("(", ")", node.args[1]))
+    if (
+        node.op == "mul"
+        and node.args[1].op == "tuple"
+        and node.args[0].op == "sym"
+        and node.args[0].args[0][0].isupper()
+    ):
+        return node.args[1]
+    return None
 
 
 def _quantity(tokens: list[Token], at: int, raw: str, unit: Unit | None) -> Answer | None:
@@ -159,18 +190,22 @@ def _with_unit(value: Node, tail: list[Token], raw: str, unit: Unit | None) -> A
     )
     name = spelled.strip(" .").replace("}{", "/").replace("{", "").replace("}", "").removeprefix("frac")
     name = {"'": "feet", '"': "inches", "''": "inches"}.get(name, name)
-    if name.casefold() in ("percent", "per cent", "pct", "percentage"):
+    if _PERCENT.match(name):
         return Answer("percent", raw, value)
     found = parse_unit(name)
     if found is None or any(
         token.type == "sym" and not token.text for token in tail[1:] if tail[0].value != "per" and "/" not in name
     ):
         return None
-    if unit is not None and (
+    if unit is not None and found.dims and name.startswith(("/", "per ")):
+        found = Unit(tuple(sorted((*unit.dims, *found.dims))), unit.factor * found.factor)  # $5/hour
+    elif unit is not None and (
         not found.dims or found.dims == unit.dims or all(dim[0].startswith("of:") for dim in found.dims)
     ):
         found = unit
     answer = of_node(value, raw)
+    if answer.kind == "percent":  # a 30% increase; 30% of a kilogram is another thing
+        return answer if all(dim[0].startswith("of:") for dim in found.dims) else None
     if answer.kind not in SCALARS or (symbols(value) and any(name.startswith("of:") for name, _ in found.dims)):
         return None  # "a man" is no multiple of a
     return answer._replace(unit=None if found == NONE else found, kind=answer.kind if found == NONE else "quantity")

@@ -6,13 +6,14 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 
-from lydite.verifiers.math import words
+from lydite.verifiers.math import notations, words
 from lydite.verifiers.math.answer import Answer
 from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, num
 from lydite.verifiers.math.normalise import normalise, trim
 from lydite.verifiers.math.structure import structure
 from lydite.verifiers.math.tokens import tokenize
 from lydite.verifiers.math.units import Unit, currency, name_temperatures, parse_unit
+from lydite.verifiers.math.work import working
 
 MAX_CHARS = 4000
 
@@ -34,6 +35,27 @@ _TOLD = re.compile(
     r"(?:\\(?:text|textbf|mathrm)\s?\{\s?)?(?:(?:so|thus|hence|therefore),?\s)?(?:the\s|my\s)?(?:final\s|correct\s)?"
     r"answer(?:\sis)?\s?[:=]?\s?\}?\s?(?=\S)",
     re.IGNORECASE,
+)
+
+
+_TIME_ENDS = frozenset(["lock", "noon", "ning", "ight", "oday", "ours", " hrs", "dday"])
+_WRAPPED = re.compile(r"\\(?:text[a-z]{0,6}|math(?:rm|bf|sf)|mbox)\s?\{([^{}]{1,120})\}")
+_COLON = re.compile(r"[A-Za-z][A-Za-z' \-]{1,60}(?:\s?\([^()]{1,20}\))?\s?:\s*(?=\S)")
+_DENIES = re.compile(
+    r"\b(?:not|no|never|wrong|incorrect|false|except|but|guess|maybe|either|or|if|unless|least|most|than|mistake"
+    r"|instead|rejected|without|lambda|else|return|def|suppose|assume)\b|n't",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"\s*([A-Za-z]+)(?:[\s~:=]+|(?=[^A-Za-z\s\d]))")
+_GLOSS = re.compile(r"([^()]{1,100}?)[\s~]{0,3}(?:\\text\s?\{\s?)?\(([^()]{1,60})\)\}?")
+_split = str.split  # tables of words stay readable
+_LEADING = frozenset(
+    _split(
+        "the is are so thus hence therefore we get final correct answer answers total area perimeter volume length"
+        " width height radius remainder value values point points interval intervals vector line equation ratio"
+        " probability option choice set solution solutions root roots coordinates vertex center centre result sum"
+        " product difference angle distance speed average mean median number there it costs cost price equals exactly"
+    )
 )
 
 
@@ -60,6 +82,10 @@ def _parsed(text: str, thousands: bool) -> Answer:
         if fast is not None:
             return _plain_number(text, fast)
     clean = trim(name_temperatures(normalise(text)))
+    if "[" in clean or "]" in clean:
+        clean = notations.inward(clean)
+    if "{:}" in clean:
+        clean = clean.replace("{:}", ":")
     if thousands:
         fast = _FAST.fullmatch(clean)
         if fast is not None:
@@ -68,14 +94,20 @@ def _parsed(text: str, thousands: bool) -> Answer:
     if not any(char.isalnum() or char == "\\" for char in raw) and raw not in ("{}",):
         return Answer("none", raw)
     try:
-        return _read(clean, raw, thousands)
+        with working():  # chains are compared: an account of its own, for what is read is kept
+            return _read(clean, raw, thousands)
     except TooBigError:
         return Answer("big", raw)
     except NotMathError:
-        told = _TOLD.match(clean)
-        return (
-            read(clean[told.end() :], thousands) if told is not None and told.end() < len(clean) else _text(clean, raw)
-        )
+        shown = _shown(clean, thousands) if len(clean) <= 200 else None
+        if shown is not None:
+            return shown
+        rest = clean
+        while (told := _TOLD.match(rest)) is not None and told.end() < len(rest):
+            rest = trim(rest[told.end() :])
+        if rest is not clean:
+            return read(rest, thousands)
+        return _text(clean, raw)
     except RecursionError:
         return Answer("big", raw)
 
@@ -122,12 +154,15 @@ def _read(clean: str, raw: str, thousands: bool) -> Answer:
             items=(read(rest.strip()),) if rest.strip() else (),
             data=chosen.group(1) or chosen.group(2),
         )
+    noted = notations.special(clean, plain, raw)
+    if noted is not None:
+        return noted
     wordy = (
         any(len(word) > 2 and word.isalpha() for word in re.split(r"[\s\-]+", plain))
         if " " in plain or plain.isalpha() or "-" in plain
         else False
     )
-    if ":" in plain or plain[-1:] in "mM.":
+    if ":" in plain or plain[-1:] in "mM." or plain[-4:].lower() in _TIME_ENDS:
         time = words.clock(plain)
         if time is not None:
             return Answer("time", raw, data=time)
@@ -140,10 +175,15 @@ def _read(clean: str, raw: str, thousands: bool) -> Answer:
             value = words.number_words(spoken)
             if value is not None:
                 return Answer("integer" if value.denominator == 1 else "rational", raw, num(value))
+            if spoken[-1] in ("percent", "percentage") and (value := words.number_words(spoken[:-1])) is not None:
+                return Answer("percent", raw, num(value))
             counted = _counted(spoken)
             if counted is not None:
                 return Answer("quantity", raw, num(counted[0]), counted[1])
         phrase = words.fold(clean)
+        if phrase in ("infinity", "-infinity"):
+            infinity = Node("const", ("oo",))
+            return Answer("expression", raw, infinity if phrase[0] == "i" else Node("neg", (infinity,)))
         if phrase in (words.NO_SOLUTION, words.ALL_REALS):
             return Answer("set", raw, Node("set") if phrase == words.NO_SOLUTION else Node("named", ("R",)))
         if _HEDGE.search(plain):
@@ -156,7 +196,44 @@ def _read(clean: str, raw: str, thousands: bool) -> Answer:
 
 def _text(clean: str, raw: str) -> Answer:
     folded = words.fold(clean)
-    return Answer("text", raw, data=folded) if folded else Answer("none", raw)
+    return Answer("text", raw, label=words.listed(clean), data=folded) if folded else Answer("none", raw)
+
+
+def _shown(clean: str, thousands: bool) -> Answer | None:
+    """A value with words around it that change nothing."""
+    try:
+        with working():
+            return _introduced(clean, thousands) or _glossed(clean, thousands)
+    except (NotMathError, TooBigError, RecursionError):
+        return None
+
+
+def _introduced(clean: str, thousands: bool) -> Answer | None:
+    """A value behind words that only say what it is: "Area: 42", "the ratio is 2:3", "Option B"."""
+    wrapped = _WRAPPED.match(clean)
+    text = f"{wrapped.group(1)} {clean[wrapped.end() :]}" if wrapped is not None else clean
+    colon = _COLON.match(text)
+    at = colon.end() if colon is not None and not _DENIES.search(colon.group()) else 0
+    while not at or colon is None:
+        word = _WORD.match(text, at)
+        said = word.group(1).casefold() if word is not None else ""
+        joins = said in ("of", "a", "an") and text[word.end() if word else 0 :][:1] not in ("", "-")
+        if word is None or not (said in _LEADING or (joins and (at or text[word.end() : word.end() + 1].isalpha()))):
+            break
+        at = word.end()
+    rest = text[at:].strip(" :=~")
+    if not at or not rest:
+        return None
+    return _read(rest, _SPACE.sub("", _GAP.sub("_", rest)), thousands)
+
+
+def _glossed(clean: str, thousands: bool) -> Answer | None:
+    """A value and the same once more in brackets: 36 (thirty-six)."""
+    match = _GLOSS.fullmatch(clean)
+    if match is None:
+        return None
+    value, gloss = (_read(part, _SPACE.sub("", part), thousands) for part in match.groups())
+    return value if value.kind == gloss.kind and value.node == gloss.node and value.node is not None else None
 
 
 def _counted(spoken: list[str]) -> tuple[Fraction, Unit] | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 from lydite.verifiers.math import sets
-from lydite.verifiers.math.answer import SCALARS, Answer
+from lydite.verifiers.math.answer import SCALARS, Answer, Rules
 from lydite.verifiers.math.exact import rational
+from lydite.verifiers.math.measures import scalars_agree
 from lydite.verifiers.math.nodes import Node, UndefinedError, num, symbols
 from lydite.verifiers.math.scalars import POINTS, equal, point
 from lydite.verifiers.math.scalars import number as value_of
@@ -39,7 +40,14 @@ def _difference(answer: Answer) -> Node | None:
 
 
 def same_equation(a: Answer, g: Answer) -> bool:
-    """Equations that say the same, up to a constant factor."""
+    """Equations that say the same, up to a constant factor. An equation that still has to be solved for its only
+    unknown is not its solution."""
+    stated = a.items if a.kind == "equation" else g.items
+    other = g if a.kind == "equation" else a
+    if stated and other.kind in SCALARS:
+        return scalars_agree(stated[0], other, Rules())
+    if a.kind != g.kind and "assign" in (a.kind, g.kind) and not symbols((a if a.kind == "assign" else g).node):
+        return False
     x, y = _difference(a), _difference(g)
     if x is None or y is None or len(symbols(x) | symbols(y)) < 1:
         return False
@@ -108,13 +116,13 @@ def same_residue(a: Answer, g: Answer) -> bool:
         if m is None or m != n or m == 0 or x is None or y is None:
             return False
         return (x - y) % m == 0
-    return (
-        a.kind in (*SCALARS, "mod")
-        and g.kind in (*SCALARS, "mod")
-        and a.unit is None
-        and g.unit is None
-        and equal(a.node, g.node)
-    )
+    residue, plain = (a, g) if a.kind == "mod" else (g, a)
+    if plain.kind not in SCALARS or plain.unit is not None or residue.node is None or plain.node is None:
+        return False
+    if equal(residue.node, plain.node):
+        return True
+    x, m = rational(residue.node), rational(residue.data)  # 12 mod 7 is 5
+    return residue.label == "rem" and x is not None and m is not None and m > 0 and equal(num(x % m), plain.node)
 
 
 def same_base(a: Answer, g: Answer) -> bool:
@@ -123,6 +131,10 @@ def same_base(a: Answer, g: Answer) -> bool:
         return False
     if a.kind == g.kind:
         return a.node.args[:2] == g.node.args[:2]
+    if "0x" in (a.label, g.label):
+        return False
+    if (a.node if a.kind == "base" else g.node).args[1] == 10:
+        return a.unit is None and g.unit is None and a.kind in (*SCALARS,) and equal(a.node, g.node)
     # A number without its base is a decimal number. The digits of another base are no answer to a gold that asks for
     # that base.
     return g.kind != "base" and g.kind in SCALARS and g.unit is None and equal(a.node, g.node)
@@ -134,8 +146,13 @@ def same_ratio(a: Answer, g: Answer) -> bool:
         (h, m, s, half_a), (k, n, t, half_g) = a.data, g.data
         if half_a in ("a", "p") and half_g in ("a", "p"):
             return bool((h, m, s) == (k, n, t))
-        same = h % 12 == k % 12 if half_a or half_g else h == k
+        stated, bare = (h, k) if half_a else (k, h)
+        # Beside 4 p.m. a bare 4 is forgiven; 16 and 0 are hours of 24.
+        same = (stated % 12 == bare % 12 if 0 < bare <= 12 else stated == bare) if half_a or half_g else h == k
         return bool(same and (m, s) == (n, t))
+    clock, amount = (a, g) if a.kind == "time" else (g, a)
+    if clock.kind == "time" and amount.unit is not None:
+        return _lasts(clock, amount)
     x, y = _parts(a), _parts(g)
     if x is None or y is None or len(x) != len(y):
         return False
@@ -145,12 +162,22 @@ def same_ratio(a: Answer, g: Answer) -> bool:
     )
 
 
+def _lasts(clock: Answer, amount: Answer) -> bool:
+    """2:15 as a time that something takes: hours and minutes, or minutes and seconds."""
+    hour, minute, second, half = clock.data
+    if half or amount.unit is None or amount.unit.dims != (("s", 1),) or amount.node is None:
+        return False
+    total = 3600 * hour + 60 * minute + second
+    seconds = Node("mul", (amount.node, num(amount.unit.factor)))
+    return equal(seconds, num(total)) or (not second and equal(seconds, num(60 * hour + minute)))
+
+
 def _parts(answer: Answer) -> tuple[Node, ...] | None:
     if answer.kind == "ratio":
         return tuple(answer.data)
     if answer.kind == "time" and not answer.data[3]:
         hour, minute, second, _ = answer.data
-        return (num(hour), num(minute)) if not second else None
+        return (num(hour), num(minute)) if not second and minute > 9 else None  # 9:05 is no ratio
     if answer.kind in SCALARS and answer.unit is None and answer.node is not None and not symbols(answer.node):
         return (answer.node, num(1)) if answer.kind != "percent" else None
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from lydite.verifiers.math.answer import Answer
 from lydite.verifiers.math.nodes import Node, UndefinedError, symbols
@@ -15,6 +15,14 @@ _INF = Decimal("Infinity")
 _ROUND = Context(prec=40)
 LINE: RealSet = ((-_INF, False, _INF, False),)
 MAX_PARTS = 64
+_NAMED: dict[str, RealSet] = {
+    "R": LINE,
+    "R+": ((Decimal(0), False, _INF, False),),
+    "R-": ((-_INF, False, Decimal(0), False),),
+    "R+0": ((Decimal(0), True, _INF, False),),
+    "R-0": ((-_INF, False, Decimal(0), True),),
+    "R*": ((-_INF, False, Decimal(0), False), (Decimal(0), False, _INF, False)),
+}
 
 
 def _end(node: Node) -> Decimal | None:
@@ -43,7 +51,7 @@ def of_node(node: Node) -> RealSet | None:
         ends = [_end(item) for item in args]
         return normal([(end, True, end, True) for end in ends if end is not None]) if None not in ends else None
     if op == "named":
-        return LINE if args[0] == "R" else None
+        return _NAMED.get(args[0])
     if op in ("cup", "cap", "minus"):
         left, right = of_node(args[0]), of_node(args[1])
         if left is None or right is None:
@@ -78,12 +86,30 @@ def of_answer(answer: Answer) -> tuple[RealSet, str | None] | None:
         names = {name for _, name in known if name}
         if len(known) < len(parts) or len(names) > 1:
             return None
+        name = next(iter(names), None)
+        union = normal([interval for part, _ in known for interval in part])
+        if answer.data == "or" or not any(item.kind == "relation" for item in answer.items):
+            return union, name  # intervals in a row are what belongs to any of them
         total = known[0][0]
-        meet = answer.data == "and" or (answer.data == "," and all(item.kind == "relation" for item in answer.items))
         for other, _ in known[1:]:
-            total = intersect(total, other) if meet else normal([*total, *other])
-        return total, next(iter(names), None)
+            total = intersect(total, other)
+        return (total if total or answer.data == "and" else union), name  # x < -1, x > 3
     return None
+
+
+def whole_numbers(answer: Answer) -> list[int] | None:
+    """The whole numbers in the set that an answer describes, where they are few."""
+    found = of_answer(answer)
+    if found is None:
+        return None
+    values: list[int] = []
+    for low, low_in, high, high_in in found[0]:
+        if not (low.is_finite() and high.is_finite()) or high - low > MAX_PARTS:
+            return None
+        first = int(low.to_integral_value(ROUND_FLOOR)) + (0 if low_in and low == low.to_integral_value() else 1)
+        last = int(high.to_integral_value(ROUND_CEILING)) - (0 if high_in and high == high.to_integral_value() else 1)
+        values.extend(range(first, last + 1))
+    return values if len(values) <= MAX_PARTS else None
 
 
 def _relation(operators: tuple[str, ...], nodes: tuple[Node, ...]) -> tuple[RealSet, str | None] | None:

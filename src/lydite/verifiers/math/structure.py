@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
+from lydite.verifiers.math import sets
 from lydite.verifiers.math.answer import SCALARS, Answer, Rules
 from lydite.verifiers.math.measures import measured, scalars_agree
 from lydite.verifiers.math.nodes import Node, NotMathError, num, symbols
@@ -12,7 +13,7 @@ from lydite.verifiers.math.parse import parse
 from lydite.verifiers.math.quantities import depths, of_node, term
 from lydite.verifiers.math.scalars import equal
 from lydite.verifiers.math.tokens import Token
-from lydite.verifiers.math.units import CURRENCIES, parse_unit
+from lydite.verifiers.math.units import CURRENCIES, agree, parse_unit
 from lydite.verifiers.math.words import number_words
 
 _SEPARATORS = frozenset([",", ";", "and", "or"])
@@ -75,8 +76,26 @@ def structure(tokens: list[Token], raw: str) -> Answer | None:
     if any(item is None for item in items):
         return None
     answers = tuple(item for item in items if item is not None)
+    compound = _compound(answers) if joined == "and" else None
+    if compound is not None:
+        return compound._replace(raw=raw)
     dotted = any(item.node is not None and item.node.op == "dots" for item in answers)
     return Answer("sequence" if dotted else "list", raw, items=answers, data=joined)
+
+
+def _compound(parts: tuple[Answer, ...]) -> Answer | None:
+    """One hour and 30 minutes: amounts in ever smaller units, each less than one of the unit before."""
+    total = Fraction(0)
+    for before, part in pairwise((None, *parts)):
+        if part is None or part.unit is None or part.node is None or part.node.op != "num" or not part.unit.dims:
+            return None
+        if before is not None and before.unit is not None:
+            step = before.unit.factor / part.unit.factor
+            if before.unit.dims != part.unit.dims or step <= 1 or not 0 <= part.node.args[0] < step:
+                return None
+        total += part.node.args[0] * part.unit.factor
+    first = parts[0].unit
+    return None if first is None else parts[0]._replace(node=num(total / first.factor))
 
 
 def _segment(tokens: list[Token], raw: str) -> Answer | None:
@@ -107,8 +126,13 @@ def _segment(tokens: list[Token], raw: str) -> Answer | None:
     return Answer("relation", raw, data=(tuple(operators), nodes))
 
 
+_GEOMETRY = frozenset(
+    ["angle", "measuredangle", "triangle", "overline", "vec", "overrightarrow", "widehat", "hat", "odot"]
+)
+
+
 def _label(tokens: list[Token]) -> Node | str | None:
-    """What may stand left of a value: a symbol, a point of symbols, f(x), or words."""
+    """What may stand left of a value: a symbol, a point of symbols, f(x), a side AB or angle, or words."""
     currency = any(token.type == "op" and token.value in CURRENCIES for token in tokens)
     if (currency or any(token.type == "word" for token in tokens)) and _is_value(tokens):
         return None  # "3 kg" is no name
@@ -116,9 +140,14 @@ def _label(tokens: list[Token]) -> Node | str | None:
         return None
     if any(token.type == "word" for token in tokens):
         return " ".join(str(token.value[1] if token.type == "num" else token.value) for token in tokens).casefold()
+    if any(token.type == "cmd" and token.value in _GEOMETRY for token in tokens):
+        return " ".join(str(token.value[1] if token.type == "num" else token.value) for token in tokens)
     node = parse(tokens)
     if node.op == "sym":
         return node
+    side = node.args[1][0] if node.op == "call" and node.args[0] == "abs" else node
+    if _is_side(side) or (node.op == "call" and len(node.args[0]) == 1 and not symbols(node)):
+        return "".join(str(token.value[1] if token.type == "num" else token.value) for token in tokens)  # AB, f(3)
     if node.op == "tuple" and all(item.op == "sym" for item in node.args[2]):
         return node
     if node.op == "call" and node.args[0] not in ("abs", "binom") and all(item.op == "sym" for item in node.args[1]):
@@ -126,6 +155,17 @@ def _label(tokens: list[Token]) -> Node | str | None:
     if node.op == "mul" and node.args[0].op == "sym" and tokens[1:2] and tokens[1].value == "(":
         return node if node.args[1].op in ("sym", "num", "tuple") else None
     return None
+
+
+def _is_side(node: Node) -> bool:
+    """Two or more capital letters in a row: a side of a figure."""
+    while node.op == "mul":
+        if node.args[1].op != "sym" or not node.args[1].args[0].isupper():
+            return False
+        if node.args[0].op == "sym":
+            return bool(node.args[0].args[0].isupper())
+        node = node.args[0]
+    return False
 
 
 def _equation(parts: list[list[Token]], operators: list[str], raw: str) -> Answer | None:
@@ -147,11 +187,29 @@ def _equation(parts: list[list[Token]], operators: list[str], raw: str) -> Answe
     if exact is None:
         free = any(symbols(value.node) for value in values)
         if label is None and len(values) == 2 and free and values[0].node is not None and values[1].node is not None:
-            return Answer("equation", raw, Node("add", (values[0].node, Node("neg", (values[1].node,)))))
+            difference = Node("add", (values[0].node, Node("neg", (values[1].node,))))
+            return Answer("equation", raw, difference, items=_stated(*values))
         return Answer("false", raw)
+    if exact.kind == "false" and len(values) == 2 and (rate := _rate(*values)) is not None:
+        return Answer("assign", raw, rate.node, rate.unit, (rate,), "one", "=")
     if label is None or exact.kind == "false":
         return exact._replace(raw=raw)
     return Answer("assign", raw, exact.node, exact.unit, (exact,), label, "=")
+
+
+def _stated(left: Answer, right: Answer) -> tuple[Answer, ...]:
+    """The value in m + n = 42, which says what a sum of unknowns is; in x + y = 42 it is a part of an equation."""
+    names = symbols(left.node)
+    if len(names) > 1 and not names <= {"x", "y", "z"} and right.kind in SCALARS and not symbols(right.node):
+        return (right,)
+    return ()
+
+
+def _rate(left: Answer, right: Answer) -> Answer | None:
+    """The price in 1 book = $5: how much of something else there is to one of a thing."""
+    one = left.node == num(1) and left.unit is not None and left.unit.dims
+    other = right.unit is not None and right.unit.dims and agree(left.unit, right.unit) is None
+    return right if one and other else None
 
 
 def _chain(values: list[Answer], operators: list[str], worked: list[bool], raw: str) -> Answer | None:
@@ -175,11 +233,18 @@ def _chain(values: list[Answer], operators: list[str], worked: list[bool], raw: 
     exact = values[0]
     for operator, before, value in zip(operators, values, values[1:], strict=False):
         if operator == "~":
+            if before.node is None or value.node is None or not _near(before.node, value.node):
+                return None
             continue
         if before.node is None or value.node is None or not equal(before.node, value.node):
             return None
         exact = value
     return exact
+
+
+def _near(x: Node, y: Node) -> bool:
+    """Whether numbers are roughly the same; what has symbols is taken on trust."""
+    return bool(symbols(x) or symbols(y)) or equal(x, y, _ROUGH.tolerance)
 
 
 def _links(plain: list[Answer], operators: list[str], worked: list[bool]) -> int | None:
@@ -233,9 +298,25 @@ def _is_worked(tokens: list[Token]) -> bool:
 
 
 def _set_builder(tokens: list[Token], raw: str) -> Answer | None:
+    r"""``\{x : x > 3\}`` says what its condition says; ``\{2k : k \in \mathbb{Z}\}`` is compared by its parts."""
     if not (tokens[0].type == "cmd" and tokens[0].value == "{" and tokens[-1].value == "}"):
         return None
-    for index, token, depth in depths(tokens):
-        if depth == 1 and token.type == "op" and token.value in ("|", ":") and index > 1:
-            return structure(tokens[index + 1 : -1], raw)
-    return None
+    at = next(
+        (index for index, token, depth in depths(tokens)
+         if depth == 1 and token.type == "op" and token.value in ("|", ":") and index > 1),
+        None,
+    )  # fmt: skip
+    if at is None:
+        return None
+    member, condition = structure(tokens[1:at], ""), structure(tokens[at + 1 : -1], "")
+    if member is None or condition is None:
+        return None
+    node = member.label if member.kind == "assign" and member.data == "in" else member.node
+    if isinstance(node, Node) and node.op == "sym":
+        ring = member.node or (member.items[0].node if member.items else None)
+        if member.kind != "assign" or ring == Node("named", ("R",)):
+            return condition._replace(raw=raw)
+        whole = sets.whole_numbers(condition) if ring in (Node("named", ("Z",)), Node("named", ("N",))) else None
+        if whole is not None and not (ring == Node("named", ("N",)) and min(whole, default=1) < 1):
+            return Answer("set", raw, Node("set", tuple(num(value) for value in whole)))
+    return Answer("builder", raw, items=(member, condition))

@@ -17,13 +17,13 @@ MAX_SCALE = 2000
 
 _LEX = re.compile(
     r"(?P<repeat>\d*\.\d*(?:\\(?:overline|bar|dot)\s?\{?\d+\}?(?:\d*\\dot\s?\{?\d\}?)?|\(\d+\)(?![\d(])|\d(?:\\[lc]?dots|\.\.\.)(?:\d*)))"
-    r"|(?P<num>\d{1,3}(?:(?:\{,\}|\\[,;!]\s?|\\!,|,\\!|\\ )\d{3})+(?!\d)(?:\.\d+)?"
+    r"|(?P<num>\d{1,3}(?:(?:\{,\}|\\[,;!]\s?|\\!,|,\\!|\\ |~|\\thinspace\s|')\d{3})+(?!\d)(?:\.\d+)?"
     r"|\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,3}(?: \d{3})+(?![\d/.,])|\d+(?:\.\d+)?|\.\d+)"
     r"|(?P<env>\\(?:begin|end)\s?\{[A-Za-z]{1,20}\*?\}(?:\{[clr|@ ]{0,40}\})?)"
     r"|(?P<cmd>\\(?:[A-Za-z]+|[^A-Za-z]))"
     r"|(?P<name>[A-Za-z]+)"
     r"|(?P<space>\s+|~)"
-    r"|(?P<op>\*\*|<=|>=|!=|==|=>|->|\.\.\.|[^\sA-Za-z\d])",
+    r"|(?P<op>\*\*|\+/-|<=|=<|>=|!=|==|=>|->|\.\.\.|[^\sA-Za-z\d])",
     re.DOTALL,
 )
 _SCALE = re.compile(r"[eE]([-+]?\d{1,9})(?![\d.])")
@@ -31,9 +31,9 @@ _SCALE = re.compile(r"[eE]([-+]?\d{1,9})(?![\d.])")
 _SKIP = frozenset(
     _split(
         "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr displaystyle textstyle"
-        " scriptstyle limits"
-        " quad qquad nolimits bf rm it sf tt bfseries rmfamily mathstrut strut phantom large Large"
-        " normalsize small hfill , ; : ! > <"
+        " scriptstyle limits displaylimits nobreak allowbreak protect centering"
+        " quad qquad nolimits bf rm it sf tt bfseries rmfamily mathstrut strut large Large"
+        " LARGE huge Huge normalsize small footnotesize scriptsize tiny hfill thinspace enspace , ; : ! > <"
         " boldmath unboldmath middle"
     )
 )
@@ -43,10 +43,17 @@ _TEXT = frozenset(
 _ROMAN = frozenset(
     _split(
         "mathrm mathbf mathit mathsf mathtt mathnormal boldsymbol bm underline operatorname pmb mathop"
-        " ensuremath cancel tag"
+        " ensuremath cancel"
     )
 )
-_COLOURS = frozenset(["textcolor", "colorbox", "color"])
+_ARGUMENTS = {
+    "textcolor": 1, "colorbox": 1, "color": 1, "fcolorbox": 2, "phantom": 1, "hphantom": 1, "vphantom": 1, "hspace": 1,
+    "vspace": 1, "label": 1, "tag": 1, "href": 1, "fontsize": 2, "raisebox": 1,
+}  # fmt: skip
+"""Commands of which so many arguments leave nothing on the page that counts."""
+_ARGUMENT = re.compile(r"\*?\s*(?:\[[^\[\]{}]{0,40}\]\s*)?\{[^{}]{0,80}\}")
+_ROW_GAP = re.compile(r"\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in)\s*\]")
+_TIMES = re.compile(r"\s*10\s*(?:\^|\*\*)")
 _RENAME = {
     "leq": "le", "leqslant": "le", "geq": "ge", "geqslant": "ge", "neq": "ne", "lt": "<", "gt": ">",
     "varnothing": "emptyset", "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "dbinom": "binom",
@@ -56,7 +63,7 @@ _RENAME = {
     "rbrack": "]", "land": "and", "wedge": "and", "lor": "or", "vee": "or", "backslash": "setminus",
     "degree": "circ", "colon": ":", "simeq": "approx", "sim": "approx", "N": "N", "varphi": "phi",
     "varepsilon": "epsilon", "textdegree": "circ", "dollar": "$", "textdollar": "$", "euro": "€", "pounds": "£",
-    "vartheta": "theta",
+    "vartheta": "theta", "nicefrac": "frac", "sfrac": "frac", "surd": "sqrt", "cr": "\\", "lnot": "neg", "yen": "¥",
 }  # fmt: skip
 FUNCTIONS = frozenset(
     _split(
@@ -75,6 +82,7 @@ _PLAIN = {
     "alpha": "alpha",
     "beta": "beta",
 }
+_OPS = {"==": "=", "**": "^", "...": "ldots", "+/-": "pm", "=<": "<="}
 _WORDS_KEPT = frozenset(["and", "or"])
 
 
@@ -129,7 +137,7 @@ def tokenize(text: str, thousands: bool = True) -> list[Token]:
         TooBigError: too many tokens or digits.
     """
     out: list[Token] = []
-    braces: list[str] = []  # what each open brace is: "{", or "text", "roman", "skip" for one that leaves no token
+    braces: list[str] = []  # what each open brace is: "{", or "text", "roman" for one that leaves no token
     depth = 0
     spaced = False
     pending = ""  # the next brace opens this kind of group
@@ -144,8 +152,6 @@ def tokenize(text: str, thousands: bool = True) -> list[Token]:
             spaced = True
             continue
         in_text = bool(braces) and braces[-1] in ("text", "roman")
-        if braces and braces[-1] == "skip" and value not in ("{", "}"):
-            continue
         if len(out) > MAX_TOKENS:
             raise TooBigError
         if kind == "num":
@@ -155,8 +161,9 @@ def tokenize(text: str, thousands: bool = True) -> list[Token]:
             if out and out[-1].value in ("_", "^") and not value.replace(".", "").isdigit():
                 value = value[: next(i for i, char in enumerate(value) if not (char.isdigit() or char == "."))]
                 at = match.start() + len(value)  # \\log_2 256: the subscript ends at the space
-            scale = _SCALE.match(text, at)
-            amount = number("".join(char for char in value if char.isdigit() or char == "."))
+            scale = _SCALE.match(text, at) if text[at : at + 1] in ("e", "E") else None
+            plain = value.isdigit()
+            amount = number(value if plain else "".join(char for char in value if char.isdigit() or char == "."))
             if scale:
                 if abs(int(scale.group(1))) > MAX_SCALE:
                     raise TooBigError
@@ -170,16 +177,26 @@ def tokenize(text: str, thousands: bool = True) -> list[Token]:
                 Token("env", ("begin" in value[:7], value[value.index("{") + 1 : value.index("}")].rstrip("*")), spaced)
             )
         elif kind == "name":
-            _name(value, spaced, braces, out)
+            if value == "x" and out and out[-1].type == "num" and _TIMES.match(text, at):
+                out.append(Token("cmd", "times", spaced))  # 4.5 x 10^6
+            else:
+                _name(value, spaced, braces, out)
         elif kind == "cmd":
             name = value[1:]
             if name in _TEXT or name in _ROMAN:
                 pending = "text" if name in _TEXT else "roman"
                 spaced = spaced or name in _TEXT
                 continue
-            if name in _COLOURS:
-                pending = "skip"
+            if name in _ARGUMENTS:
+                for _ in range(_ARGUMENTS[name]):
+                    argument = _ARGUMENT.match(text, at)
+                    if argument is None:
+                        raise NotMathError
+                    at = argument.end()
+                pending = "roman" if text[at : at + 1] == "{" else ""
                 continue
+            if name in ("\\", "cr") and (gap := _ROW_GAP.match(text, at)):
+                at = gap.end()
             if name in _SKIP or name.isspace():
                 spaced = spaced or name not in ("!", "left", "right")
                 continue
@@ -203,15 +220,12 @@ def tokenize(text: str, thousands: bool = True) -> list[Token]:
                 closed = braces.pop()
                 if closed == "{":
                     out.append(Token("op", "}", spaced))
-                elif closed == "skip":
-                    pending = "roman" if text[at : at + 1] == "{" else ""
-                    continue
                 else:
                     spaced = closed == "text"
                     continue
             elif value == "&" or value not in "$`":
                 depth += (value in "([") - (value in ")]")
-                out.append(Token("op", {"==": "=", "**": "^", "...": "ldots"}.get(value, value), spaced, in_text))
+                out.append(Token("op", _OPS.get(value, value), spaced, in_text))
             elif value == "$":
                 out.append(Token("op", "$", spaced))
         pending = "" if kind != "cmd" and value != "}" else pending
@@ -223,7 +237,7 @@ def tokenize(text: str, thousands: bool = True) -> list[Token]:
 
 def _command(name: str, spaced: bool, out: list[Token]) -> None:
     name = _RENAME.get(name, name)
-    if name in ("<", ">", "|", "[", "]", ":", "$", "*", "%", "&", "#", "_", "€", "£"):
+    if name in ("<", ">", "|", "[", "]", ":", "$", "*", "%", "&", "#", "_", "€", "£", "¥"):
         out.append(Token("op", name, spaced))
     elif name in ("and", "or"):
         out.append(Token("word", name, True))
@@ -255,7 +269,7 @@ def _name(run: str, spaced: bool, braces: list[str], out: list[Token]) -> None:
 _UNIT_PAIRS = frozenset(
     _split(
         "cm mm km kg mg ml mL ft in yd mi lb oz hr pm am PM AM or is if no to of at by on so be he me we"
-        " it Rs kW Hz dm nm"
+        " it Rs kW Hz dm nm US"
     )
 )
 

@@ -67,6 +67,7 @@ _define(
 )  # fmt: skip
 _define("gallon", 1, gallon=1, gal=1, quart="0.25", qt="0.25", pint="0.125", pt="0.125", cup="0.0625")
 _define("$", 1, dollar=1, usd=1, buck=1, cent="0.01", penny="0.01", pennie="0.01", dime="0.1", nickel="0.05")
+_BASE["¢"] = _BASE["cent"]
 _define("€", 1, euro=1, eur=1)
 _define("£", 1, gbp=1, pence="0.01")
 _define("rupee", 1, rs=1, rupee=1, inr=1, paise="0.01")
@@ -75,12 +76,20 @@ _define("yuan", 1, yuan=1, rmb=1, cny=1)
 _define("angle", 1, degree=1, deg=1)
 _define("radian", 1, radian=1, rad=1)
 _define("N", 1, N=1, newton=1, kN=1000)
-_define("J", 1, J=1, joule=1, kJ=1000)
-_define("W", 1, W=1, watt=1, kW=1000)
-_define("V", 1, V=1, volt=1)
-_define("A", 1, A=1, amp=1, ampere=1)
+_define("J", 1, J=1, joule=1, kJ=1000, MJ=10**6)
+_define("W", 1, W=1, watt=1, kW=1000, MW=10**6)
+_define("V", 1, V=1, volt=1, kV=1000, mV="0.001")
+_define("A", 1, A=1, amp=1, ampere=1, mA="0.001")
 _define("Hz", 1, Hz=1, hertz=1, kHz=1000)
-_define("Pa", 1, Pa=1, kPa=1000, pascal=1)
+_define("Pa", 1, Pa=1, kPa=1000, pascal=1, MPa=10**6)
+_DERIVED: dict[str, tuple[int, tuple[tuple[str, int], ...]]] = {
+    "N": (1000, (("g", 1), ("m", 1), ("s", -2))),
+    "Pa": (1000, (("g", 1), ("m", -1), ("s", -2))),
+    "J": (1000, (("g", 1), ("m", 2), ("s", -2))),
+    "W": (1000, (("g", 1), ("m", 2), ("s", -3))),
+    "V": (1000, (("g", 1), ("m", 2), ("s", -3), ("A", -1))),
+}
+"""Units that are products of others, with the factor to grams, metres and seconds."""
 _define("temperature", 1, celsius=1, centigrade=1, fahrenheit="5/9", kelvin=1)
 _ZEROS = {
     "celsius": Fraction(0),
@@ -110,9 +119,12 @@ _SYMBOLS = {
     "₹": Unit((("rupee", 1),)),
     "$": DOLLAR,
 }
+KNOWN = frozenset(name for name in _BASE if name.isalpha() and len(name) > 1) | frozenset(_COMPOUND)
+"""Names of units of two letters or more."""
 CURRENCIES = frozenset("$€£¥₹")
+_ORDINALS = frozenset(["st", "nd", "rd", "th"])
 _MUTE = frozenset(["unit", "of", "the", "a", "an", "each", "total", "altogether", "in", "ones", "exactly", "more", "x"])
-_PIECE = re.compile(r"[A-Za-z]+|[€£¥₹$]|\^\s?\{?(-?\d)\}?|[/·*]|[-\s.,()]+|\d")
+_PIECE = re.compile(r"[A-Za-z]+|[€£¥₹$¢]|\^\s?\{?(-?\d)\}?|[/·*]|[-\s.,()]+|\d")
 
 
 def currency(sign: str) -> Unit:
@@ -217,7 +229,11 @@ def parse_unit(text: str) -> Unit | None:
             continue
         found = ("$" if piece == "$" else piece, 1, Fraction(1)) if piece in CURRENCIES else _lookup(piece)
         if found is None:
-            if lower in _CHANGING or (lower in _FRACTIONS and not nouns and not text[at:].strip(" .")):
+            if (
+                lower in _CHANGING
+                or (lower in _ORDINALS and not nouns)
+                or (lower in _FRACTIONS and not nouns and not text[at:].strip(" ."))
+            ):
                 return None
             if lower not in _MUTE and singular(lower) not in _MUTE:
                 nouns.append(singular(lower))
@@ -232,6 +248,12 @@ def parse_unit(text: str) -> Unit | None:
         return None
     if nouns:
         dims["of:" + " ".join(nouns)] = 1
+    for name in [name for name in dims if name in _DERIVED]:
+        exponent = dims.pop(name)
+        size, parts = _DERIVED[name]
+        factor *= Fraction(size) ** exponent
+        for part, times in parts:
+            dims[part] = dims.get(part, 0) + times * exponent
     pairs = tuple(sorted((name, exponent) for name, exponent in dims.items() if exponent))
     # Per degree, and a degree per hour, are differences: these have no zero.
     return Unit(

@@ -31,8 +31,13 @@ SCALES = {
 }
 _PARTS = {
     "half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
-    "eighth": 8, "ninth": 9, "tenth": 10, "twelfth": 12, "hundredth": 100, "thousandth": 1000,
+    "eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14,
+    "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20,
+    "thirtieth": 30, "fortieth": 40, "fiftieth": 50, "sixtieth": 60, "seventieth": 70, "eightieth": 80,
+    "ninetieth": 90, "hundredth": 100, "thousandth": 1000, "millionth": 10**6,
 }  # fmt: skip
+_PARTS |= {"halves": 2}
+_FIRST = frozenset([*_UNITS, *_TENS, *SCALES, *_PARTS, "a", "an", "minus", "negative", "point"])
 MONTHS = {
     name: index + 1
     for index, name in enumerate(
@@ -42,6 +47,8 @@ MONTHS = {
 MONTHS |= {name[:3]: index for name, index in MONTHS.items()} | {"sept": 9}
 _DAYS = {day[:3]: day for day in _split("monday tuesday wednesday thursday friday saturday sunday")}
 _DAYS |= {"tues": "tuesday", "wed": "wednesday", "thur": "thursday", "thurs": "thursday"}
+_DAYS |= {name[:3]: name for name, index in MONTHS.items() if len(name) > 3} | {"sept": "september"}
+_ON = re.compile(r"^(?:on|in) (?:a )?(?=\w+$)")
 _SAME = (
     (
         "no solution", "no solutions", "no real solution", "no real solutions", "there is no solution",
@@ -55,7 +62,7 @@ _SAME = (
     ("all real numbers", "all reals", "all real values", "every real number", "any real number", "all real x"),
     ("undefined", "not defined"), ("equal", "they are equal", "the same"),
     ("infinity", "infty", "+infty", "+infinity", "positive infinity"),
-    ("-infinity", "-infty", "negative infinity"),
+    ("-infinity", "-infty", "negative infinity", "minus infinity", "- infinity", "- infty"),
 )  # fmt: skip
 _CANON = {phrase: group[0] for group in _SAME for phrase in group}
 NO_SOLUTION, ALL_REALS = "no solution", "all real numbers"
@@ -65,44 +72,79 @@ def number_words(words: list[str]) -> Fraction | None:
     """The value of a number in words: ``a hundred and five``, ``two thirds``, ``one and a half``, ``two dozen``."""
     if not words or len(words) > 24:
         return None
-    sign = 1
     if words[0] in ("minus", "negative"):
-        sign, words = -1, words[1:]
-    total = current = Fraction(0)
-    seen = False
+        value = number_words(words[1:])
+        return None if value is None else -value
+    if words[0] not in _FIRST:
+        return None
+    if "point" in words:
+        return _decimal(words)
+    scale = SCALES.get(words[-1].removesuffix("s"))
+    if scale and any(_part(word) for word in words[:-1]):  # half a million, two and a half thousand
+        head = words[:-1]
+        value = number_words(head[:-1] if head[-1] in ("a", "an") else head)
+        return None if value is None else value * scale
+    part = _part(words[-1])
+    return _whole(words) if part is None else _fraction(words[:-1], words[-1], part)
+
+
+def _part(word: str) -> int | None:
+    return _PARTS.get(word) or _PARTS.get(word.removesuffix("s"))
+
+
+def _decimal(words: list[str]) -> Fraction | None:
+    """two point five, three point one four million"""
+    at = words.index("point")
+    scale = SCALES.get(words[-1].removesuffix("s"))
+    digits = [_UNITS.get(word, 10) for word in (words[at + 1 : -1] if scale else words[at + 1 :])]
+    whole = _whole(words[:at]) if at else Fraction(0)
+    if whole is None or not digits or max(digits) > 9:
+        return None
+    return (whole + Fraction(int("".join(map(str, digits))), 10 ** len(digits))) * (scale or 1)
+
+
+def _fraction(head: list[str], last: str, part: int) -> Fraction | None:
+    """three quarters, two and a half; "twenty third" is an ordinal number and no fraction."""
+    if not head:
+        return Fraction(1, part) if last in ("half", "quarter") else None
+    one = ("a", "an", "one")
+    if "and" in head:
+        at = len(head) - 1 - head[::-1].index("and")
+        whole, rest = _whole(head[:at]), head[at + 1 :]
+        if whole is not None and rest:
+            top = Fraction(1) if len(rest) == 1 and rest[0] in one else _whole(rest)
+            if top is not None and 0 < top < part:
+                return whole + top / part
+    top = Fraction(1) if len(head) == 1 and head[0] in one else _whole(head)
+    return top / part if top is not None and (top == 1 or last.endswith("s")) else None
+
+
+def _whole(words: list[str]) -> Fraction | None:
+    """A whole number by the grammar of numerals: "four two" is none."""
+    total = current = 0
+    above = 10**15  # scales come in falling order
     for index, word in enumerate(words):
         last = index == len(words) - 1
-        part = _PARTS.get(word.removesuffix("s"))
-        if word in _UNITS:
-            current += _UNITS[word]
-            seen = True
-        elif word in _TENS:
-            current += _TENS[word]
-            seen = True
-        elif word in ("a", "an") and not seen and not last:
-            current, seen = Fraction(1), True
-        elif word in ("a", "an") and seen and not last and words[index - 1] == "and":
-            total, current = total + current, Fraction(1)
-        elif word == "and" and seen and not last:
-            following = words[index + 1 :]
-            if _PARTS.get(following[-1].removesuffix("s")) and len(following) == 2:
-                fraction = number_words(following)
-                return None if fraction is None else sign * (total + current + fraction)
-        elif word.removesuffix("s") in SCALES and (seen or not index):
-            scale = SCALES[word.removesuffix("s")]
-            current = current if seen else Fraction(1)
-            seen = True
-            if scale in (100, 12, 20):
-                current *= scale
-            else:
-                total, current = total + current * scale, Fraction(0)
-        elif part and last and (seen or word in ("half", "quarter")):
-            return sign * (total + (current if seen else 1)) / part
-        elif word == "once":
-            return None
+        value = _UNITS.get(word) if word in _UNITS else _TENS.get(word)
+        scale = SCALES.get(word.removesuffix("s"))
+        if value is not None:
+            fits = not current % 100 or (value < 10 and current % 100 >= 20 and not current % 10)
+            if not fits or (not value and len(words) > 1):
+                return None
+            current += value
+        elif word in ("a", "an") and not index and not last and words[1].removesuffix("s") in SCALES:
+            current = 1
+        elif word == "and" and index and not last and not current % 100:
+            continue
+        elif scale == 100 and (0 < current < 100 or not index):
+            current = 100 * (current or 1)
+        elif scale in (12, 20) and last and (current or word == "dozen"):
+            current = scale * (current or 1)
+        elif scale and scale >= 1000 and scale < above and (current or not index):
+            total, current, above = total + scale * (current or 1), 0, scale
         else:
             return None
-    return sign * (total + current) if seen else None
+    return Fraction(total + current)
 
 
 _ARTICLE = re.compile(r"^(?:the|a|an) (?=\S)")
@@ -119,9 +161,21 @@ def fold(text: str) -> str:
     plain = _CANON.get(plain, plain)
     plain = _DAYS.get(plain, plain)
     shorter = _ARTICLE.sub("", plain)
+    if plain[:3] in ("on ", "in ") and (day := _ON.sub("", plain)) in _DAYS.values():
+        return day
     return _CANON.get(shorter, shorter)
 
 
+def listed(text: str) -> tuple[str, ...]:
+    """Members of a list in words (``red, green and blue``), folded and sorted; empty where it is no list."""
+    if "," not in text and ";" not in text and " and " not in text:
+        return ()
+    parts = [fold(part) for part in _JOINED.split(_TEX_TEXT.sub(" ", text))]
+    return tuple(sorted(parts)) if len(parts) > 1 and all(parts) else ()
+
+
+_JOINED = re.compile(r"\s*[,;]\s*(?:and\b)?|\s+and\s+")
+_TEX_TEXT = re.compile(r"\\(?:text[a-z]{0,6}|mathrm|mbox|quad|qquad|,|;| )|[{}$]")
 _DATE = (
     re.compile(r"(?P<month>[a-z]{3,9})\.? (?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>\d{4}))?"),
     re.compile(r"(?:the )?(?P<day>\d{1,2})(?:st|nd|rd|th)?(?: of)? (?P<month>[a-z]{3,9})\.?(?:,? (?P<year>\d{4}))?"),
@@ -145,24 +199,28 @@ def date(text: str) -> tuple[int | None, int, int | None] | None:
     return None
 
 
+_HALVES = (
+    ("a.m.", "a"), ("p.m.", "p"), ("a.m", "a"), ("p.m", "p"), ("am", "a"), ("pm", "p"), ("in the morning", "a"),
+    ("in the afternoon", "p"), ("in the evening", "p"), ("at night", "p"), ("noon", "p"), ("midday", "p"),
+    ("midnight", "m"), ("o'clock", " "),
+)  # fmt: skip
+
+
 def clock(text: str) -> tuple[int, int, int, str] | None:
     """(hour, minute, second, half of the day or nothing) of a time of day. Whole hours need ``am``, ``pm`` or
-    o'clock."""
+    o'clock. The half is ``a`` or ``p``; with either the hour is that of 24."""
     plain = " ".join(text.casefold().split())
     half = ""
-    for suffix, mark in (
-        ("a.m.", "a"),
-        ("p.m.", "p"),
-        ("a.m", "a"),
-        ("p.m", "p"),
-        ("am", "a"),
-        ("pm", "p"),
-        ("noon", "p"),
-        ("o'clock", " "),
-    ):
+    for suffix, mark in _HALVES:
         if plain.endswith(suffix):
             plain, half = plain[: -len(suffix)].strip(), mark
             break
+    if half and not plain and mark in ("p", "m") and suffix in ("noon", "midday", "midnight"):
+        plain = "12"
+    if half == "m":
+        half = "a" if plain.startswith("12") else ""
+    if ":" in plain:
+        plain = plain.removesuffix("hours").removesuffix("hrs").removesuffix(" h").strip()
     parts = plain.replace(" : ", ":").split(":")
     if (
         not 1 <= len(parts) <= 3

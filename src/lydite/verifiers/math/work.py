@@ -85,6 +85,12 @@ def pay(node: Node, index: int, digits: int) -> None:
         raise TooLongError
 
 
+def terms_of(node: Node) -> int:
+    """How many terms a sum has; 20 where that hangs on a symbol."""
+    low, high = node.args[1], node.args[2]
+    return int(max(1, high.args[0] - low.args[0] + 1)) if low.op == high.op == "num" else 20
+
+
 def cost(node: Node) -> int:
     """Steps of one evaluation."""
     total = 0
@@ -92,6 +98,9 @@ def cost(node: Node) -> int:
     while stack:
         item = stack.pop()
         total += _STEPS.get(item.op, _CALL)
+        if item.op in ("sum", "prod"):
+            total += terms_of(item) * cost(item.args[3])
+            continue
         parts = item.args[1] if item.op == "call" else item.args
         stack.extend(part for part in parts if isinstance(part, Node))
     return total

@@ -1,0 +1,52 @@
+r"""What stands right behind a box and belongs to its answer: ``\boxed{5} million``, ``$\boxed{80}$ m/s``.
+
+Without it the box says another number than its writer: five million read as five.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lydite.verifiers.math.units import KNOWN, parse_unit
+from lydite.verifiers.math.words import SCALES
+
+_WORDS = re.compile(
+    r"[\s$~]{0,4}(?:\\[,;! ]\s?|\\\))?[\s$~]{0,4}(?:\\(?:text|mathrm|textrm|mbox)\s?\{\s?)?"
+    r"(?P<power>(?:square|cubic|sq\.?|cu\.?) )?(?P<word>[A-Za-z]{2,14}|\\?%)"
+    r"(?P<rest>(?:/[A-Za-z]{1,10}|\s?per [a-z]{1,10})?\}?(?:\^\{?[23]\}?|[²³])?)(?![A-Za-z\d])"
+)
+_PERCENT = frozenset(["percent", "%", "\\%"])
+_AMBIGUOUS = frozenset(["in", "as", "at", "is", "of", "second", "pt", "score"])
+r"""Words of other meanings: "\boxed{5} in total"."""
+
+
+def belongs(answer: str, tail: str) -> str:
+    """The answer with the scale word, percent sign or unit behind its box; of a box that ends in a number."""
+    if not tail or not answer or not (answer[-1].isdigit() or answer[-1] in "}π"):
+        return answer
+    match = _WORDS.match(tail[:80])
+    if match is None:
+        return answer
+    word = match.group("word")
+    plain = word.lower()
+    if plain in _PERCENT:
+        return f"{answer}\\%"
+    if plain.removesuffix("s") in SCALES and plain not in _AMBIGUOUS:
+        return f"{answer} {word}{_unit_behind(tail[match.end() :])}"
+    if plain in _AMBIGUOUS or not (word in KNOWN or plain in KNOWN or plain.removesuffix("s") in KNOWN):
+        return answer
+    named = f"{match.group('power') or ''}{word}{match.group('rest')}".replace("}", "", match.group("rest")[:1] == "}")
+    unit = parse_unit(named)
+    if unit is None or not unit.dims or any(name.startswith("of:") for name, _ in unit.dims):
+        return answer
+    return f"{answer} \\text{{{named}}}"
+
+
+def _unit_behind(tail: str) -> str:
+    """The unit behind a scale word: five million dollars."""
+    match = _WORDS.match(tail[:40])
+    return (
+        f" {match.group('word')}"
+        if match is not None and match.group("word").lower().removesuffix("s") in KNOWN
+        else ""
+    )
