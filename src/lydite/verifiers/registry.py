@@ -23,6 +23,8 @@ BUILTIN = {
     "json_schema": "lydite.verifiers.json_schema:JSONSchemaVerifier",
     "math": "lydite.verifiers.math.verifier:MathVerifier",
     "proof": "lydite.verifiers.proof.verifier:ProofVerifier",
+    "regex": "lydite.verifiers.regex.verifier:RegexVerifier",
+    "sql": "lydite.verifiers.sql.verifier:SqlVerifier",
 }
 """Name to ``module:class``; the module is imported when the verifier is first used."""
 
