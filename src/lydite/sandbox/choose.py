@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
 from lydite.errors import InputError, LyditeError, UnavailableError
-from lydite.sandbox.interpreter import SWITCH, environment, reachable
+from lydite.sandbox.interpreter import SWITCH, environment, reachable, with_modules
 from lydite.sandbox.result import Backend, Limits
 
 NATIVE = ("namespaces", "namespaces-nocgroup", "landlock")
@@ -34,6 +34,7 @@ def make(
     network: str,
     python: str | None,
     limits: Limits,
+    modules: Mapping[str, str] | None = None,
 ) -> Backend:
     """A back end that has shown that it works.
 
@@ -52,7 +53,7 @@ def make(
         from lydite.sandbox.jail import landlock
         from lydite.sandbox.native import Native
 
-        env = environment(preload, packages, python)
+        env = with_modules(environment(preload, packages, python), modules or {})
         if wanted == "landlock":
             if network != "none":
                 raise InputError(
@@ -89,6 +90,8 @@ def make(
         return native(kind)
     from lydite.sandbox.external import external
 
+    if modules:
+        raise InputError(f"{kind} has no modules of yours", field="modules", remedy=f"use {', '.join(NATIVE)}")
     env = environment(preload, packages, python) if sys.platform == "linux" or kind != UNSAFE else None
     try:
         return external(kind, image or None, env, workers=workers, network=network, limits=limits)

@@ -18,7 +18,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
         masked: folders below ``read_only`` that must look empty; under both names where one leads over a link.
         packages: (host path, name) of files and folders to be importable under that name. May lie below ``masked``.
         imports: modules that a zygote imports before its first job.
+        modules: (name, source) of modules of the caller's own that it runs after these.
     """
 
     python: str
@@ -82,6 +83,25 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     masked: tuple[str, ...]
     packages: tuple[tuple[str, str], ...]
     imports: tuple[str, ...]
+    modules: tuple[tuple[str, str], ...] = ()
+
+
+def with_modules(environment: Environment, modules: Mapping[str, str]) -> Environment:
+    """The same, with modules of the caller's own.
+
+    Raises:
+        InputError: a name is none, or the standard library's, or a source does not compile.
+    """
+    for name, source in modules.items():
+        if not name.isidentifier() or name in sys.stdlib_module_names:
+            raise InputError(f"{name!r} cannot be the name of a module", field="modules", remedy="give another name")
+        try:
+            compile(source, f"{name}.py", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError) as error:
+            raise InputError(
+                f"{name} does not compile: {error}", field="modules", remedy="give Python source"
+            ) from None
+    return msgspec.structs.replace(environment, modules=tuple(modules.items()))
 
 
 def environment(

@@ -44,6 +44,7 @@ class Keeper:
             "masked": list(environment.masked),
             "packages": list(environment.packages),
             "imports": list(environment.imports),
+            "modules": [list(pair) for pair in environment.modules],
             "temp": tempfile.gettempdir(),
             "overhead": OVERHEAD,
             "helper": helper,

@@ -33,6 +33,8 @@ class Sandbox:
             or names.
         packages: distributions, installed for this interpreter, that jobs may import without a preload. Nothing else
             that is installed here can be imported or read by a job.
+        modules: modules of the caller's own, name to Python source, that every Python job finds imported. They are run
+            once, unconfined, before any job; jobs can read all of them. For the own back ends.
         network: ``none``, or ``loopback``: an interface of its own that leads nowhere else.
         python: the interpreter of the jobs; default: the one below this virtual environment.
         limits: defaults for every job, as keywords (see :class:`~lydite.sandbox.Limits`).
@@ -49,6 +51,7 @@ class Sandbox:
         workers: int | None = None,
         preload: str | Sequence[str] = "plain",
         packages: Sequence[str] = (),
+        modules: Mapping[str, str] | None = None,
         network: Literal["none", "loopback"] = "none",
         python: str | None = None,
         **limits: Any,
@@ -63,6 +66,7 @@ class Sandbox:
             "workers": workers,
             "preload": preload,
             "packages": packages,
+            "modules": modules,
             "network": network,
             "python": python,
             **limits,
@@ -72,6 +76,7 @@ class Sandbox:
             workers=workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else workers or 1,
             preload=preload,
             packages=packages,
+            modules=modules,
             network=network,
             python=python,
             limits=self.limits,

@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import os
 import sys
+import types
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
@@ -62,6 +63,10 @@ def imports(plan: dict[str, Any]) -> None:
             importlib.import_module(name)
     finally:
         sys.meta_path.remove(finder)
+    for name, source in plan["modules"]:
+        module = types.ModuleType(name)
+        exec(compile(source, f"{name}.py", "exec", dont_inherit=True), module.__dict__)  # the supervisor's  # noqa: S102
+        sys.modules[name] = module
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path[:] = [path for path in sys.path if path and path != own]
     if plan["packages"] and plan["namespaces"]:
