@@ -70,6 +70,15 @@ def test_zero_and_what_is_next_to_it() -> None:
     assert compare(plainly(1, [(1e-13,)], False), 1, [(2e-13,)], 1e-9) is not None
 
 
+def test_infinity_is_near_nothing() -> None:
+    infinity = float("inf")
+    for number in (1.5, -1.5, 0.0, 1e308, -infinity):
+        for one, other in ((number, infinity), (infinity, number)):
+            assert compare(plainly(1, [(one,)], False), 1, [(other,)], 1e-9) is not None
+            assert compare(plainly(2, [(2.0, one)], False), 2, [(2.0, other)], 1e-9) is not None
+    assert compare(plainly(1, [(infinity,)], False), 1, [(infinity,)], 1e-9) is None
+
+
 def test_a_row_is_shown_short_and_plain() -> None:
     assert len(shown(("x" * 1000,) * 100)) < 200
     assert shown((None, 1, "é", b"\0")) == "(NULL, 1, '\\xe9', b'\\x00')"

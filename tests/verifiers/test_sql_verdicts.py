@@ -89,6 +89,10 @@ def test_sums_of_floats_in_another_order() -> None:
     assert judge("SELECT SUM(share) + 0.001 FROM staff", reference, tolerance=0.01).correct
 
 
+def test_infinity_is_no_wildcard() -> None:
+    assert judge("SELECT SUM(share) + 9e999 FROM staff", "SELECT SUM(share) FROM staff").reason == "wrong_rows"
+
+
 def test_whole_numbers_are_equal_exactly() -> None:
     reference = "SELECT pay + 9000000000000000000 FROM staff"
     assert not judge("SELECT pay + 9000000000000000001 FROM staff", reference).correct
@@ -169,6 +173,35 @@ def test_null_equals_null_and_nothing_else() -> None:
 )
 def test_order_counts_as_far_as_the_reference_decides_it(reference: str, query: str, reason: str) -> None:
     assert judge(query, reference).reason == reason
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "SELECT name, pay FROM staff ORDER BY 2{}",
+        "SELECT name, pay FROM staff ORDER BY pay{}",
+        "SELECT name, pay AS p FROM staff ORDER BY p{}",
+        "SELECT name, pay AS id, id AS pay FROM staff ORDER BY id{}",
+        "SELECT name, pay FROM staff s ORDER BY s.pay{}",
+        "SELECT name FROM staff ORDER BY pay{}",
+        "SELECT * FROM staff ORDER BY 4{}",
+        "SELECT * FROM staff ORDER BY staff.pay{}, share",
+        "SELECT DISTINCT name, pay FROM staff ORDER BY pay{}",
+        "SELECT name, pay FROM staff UNION SELECT team, pay FROM staff ORDER BY 2{}",
+        "SELECT team, SUM(pay) FROM staff GROUP BY team ORDER BY SUM(pay){}",
+        "SELECT team, SUM(pay) AS s FROM staff GROUP BY team ORDER BY s{}, COUNT(*)",
+        "SELECT name, RANK() OVER (ORDER BY pay) AS r FROM staff ORDER BY r{}",
+        "WITH a AS (SELECT name, pay FROM staff) SELECT name FROM a ORDER BY pay{}",
+        'SELECT name, pay AS "the pay" FROM staff ORDER BY "the pay"{}',
+    ],
+)
+@pytest.mark.parametrize("limit", ["", " LIMIT 4", " LIMIT 3 OFFSET 1", " LIMIT 1, 3", " LIMIT 2 + 2"])
+def test_no_form_of_order_is_forgotten(reference: str, limit: str) -> None:
+    up, down = (reference.format(word) + limit for word in (" ASC", " DESC"))
+    assert judge(up, up).correct
+    assert judge(down, down).correct
+    assert judge(down, up).reason in ("wrong_order", "wrong_rows")
+    assert judge(up, down).reason in ("wrong_order", "wrong_rows")
 
 
 def test_order_by_decree() -> None:

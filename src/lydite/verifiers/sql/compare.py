@@ -7,6 +7,7 @@ do not count, their number and order do.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
@@ -134,7 +135,7 @@ class _Near:
         """Whether a row is near one that is left, which then is not left any longer."""
         key, numbers = _parted(row)
         group = self.groups.get(key, [])
-        if not group or not numbers:
+        if not group or not numbers or any(map(math.isinf, numbers)):
             return False
         first = _float(numbers[0])
         slack = 2 * self.tolerance * abs(first) + NEAR_ZERO
@@ -165,6 +166,8 @@ def _close(one: float, other: float, tolerance: float) -> bool:
     if one == other:
         return True
     if isinstance(one, int) and isinstance(other, int):
+        return False
+    if math.isinf(one) or math.isinf(other):
         return False
     if not one or not other:
         return abs(one) <= NEAR_ZERO and abs(other) <= NEAR_ZERO

@@ -12,6 +12,12 @@ import logging
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # of its process at the side, that is
+
 
 class Ranked(NamedTuple):
     """The reference without its limit; its last column is the rank. ``limit``: None where it has none."""
@@ -34,11 +40,6 @@ def ranked(reference: str, dialect: str, columns: Sequence[str], order: bool) ->
         columns: names of its result's columns.
         order: whether its order counts, and it has one.
     """
-    import sqlglot
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
-    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
     try:
         tree = sqlglot.parse_one(reference, dialect=dialect)
         if not isinstance(tree, exp.Query):
@@ -83,15 +84,13 @@ def _outside(tree: Any, terms: Sequence[Any], columns: Sequence[str], dialect: s
     listed = selects if len(selects) == len(columns) and not tree.is_star else []
 
     def placed(node: Any) -> Any:
-        import sqlglot.expressions as exp
-
+        if isinstance(node, exp.Column) and not node.table and lower.count(node.name.lower()) == 1:
+            return exp.column(f"c{lower.index(node.name.lower()) + 1}")
         for index, select in enumerate(listed):
             if node == select.unalias():
                 return exp.column(f"c{index + 1}")
         if isinstance(node, exp.Column):
-            if node.table or lower.count(node.name.lower()) != 1:
-                raise _TooSpecialError
-            return exp.column(f"c{lower.index(node.name.lower()) + 1}")
+            raise _TooSpecialError
         return node
 
     keys = []
@@ -100,8 +99,6 @@ def _outside(tree: Any, terms: Sequence[Any], columns: Sequence[str], dialect: s
         if key.this.is_int:
             if not 0 < int(key.this.name) <= len(columns):
                 raise _TooSpecialError
-            import sqlglot.expressions as exp
-
             key.set("this", exp.column(f"c{key.this.name}"))
         else:
             key.set("this", key.this.transform(placed))
@@ -112,8 +109,6 @@ def _outside(tree: Any, terms: Sequence[Any], columns: Sequence[str], dialect: s
 
 def _inside(tree: Any, terms: Sequence[Any], columns: Sequence[str], dialect: str) -> str:
     """As one more column of the query itself, where it orders by what it does not return."""
-    import sqlglot.expressions as exp
-
     if not isinstance(tree, exp.Select) or tree.args.get("distinct") or not terms:
         raise _TooSpecialError
     aliases = {select.alias.lower(): select.unalias() for select in tree.selects if isinstance(select, exp.Alias)}

@@ -12,7 +12,6 @@ import msgspec
 
 from lydite.errors import InputError
 from lydite.verifiers.sql.compare import Expected, compare, plainly, same
-from lydite.verifiers.sql.order import ranked
 from lydite.verifiers.sql.query import MAX_QUERY, clause, reads_clock, refusal
 from lydite.verifiers.sql.rows import MAX_ROWS, Database, Engine, Limits, QueryError, Ran, Row
 
@@ -149,6 +148,8 @@ def _expected(engine: Engine, database: Database, config: SqlConfig, result: Ran
         return strict
     if not has_limit and not ordered:
         return strict
+    from lydite.verifiers.sql.order import ranked  # its parser takes long to load
+
     for way in ranked(config.reference, config.engine, result.columns, has_order):
         try:
             rows = engine.run(database, way.sql, limits).rows
