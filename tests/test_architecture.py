@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "sandbox": set(),
     "environments": {"sandbox"},
     "verifiers": {"sandbox"},
-    "detectors": set(),
+    "detectors": {"verifiers"},
     "policies": set(),
     "ledger": {"verifiers"},
     "sampling": {"policies", "environments", "verifiers", "detectors", "ledger"},

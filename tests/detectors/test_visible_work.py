@@ -91,3 +91,8 @@ def test_unusable_thresholds_name_the_field(settings: Any) -> None:
 def test_a_megabyte_of_hostile_text_is_counted() -> None:
     assert flags("\\boxed{" * 100_000) != ()
     assert flags("{" * 1_000_000) != ()
+
+
+def test_an_answer_within_a_composite_is_looked_at() -> None:
+    assert flags("\\boxed{7}", verifier="gate@1(format@1,math@1)") != ()
+    assert flags("\\boxed{7}", verifier="all_of@1(json_schema@1,math@1)") == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lydite.detectors.false_step import FalseStep
 from lydite.detectors.protocol import Detector
 from lydite.detectors.visible_work import NoVisibleWork
 from lydite.errors import InputError
@@ -10,7 +11,7 @@ from lydite.rollout import Rollout
 from lydite.task import Task
 from lydite.verdict import Verdict
 
-DETECTORS: tuple[Detector, ...] = (NoVisibleWork(),)
+DETECTORS: tuple[Detector, ...] = (NoVisibleWork(), FalseStep())
 """Every detector, in the order in which their flags are reported."""
 
 

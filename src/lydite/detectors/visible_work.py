@@ -4,7 +4,8 @@ The cheapest way to earn a reward without learning to solve anything is to write
 or copied from a leak. Such a sample stays correct; it is flagged, and barred from becoming a preferred example.
 
 Applies to ``correct`` verdicts of ``math`` (words and numbers are counted) and ``choice`` (words alone: the work of a
-choice question need not have numbers in it). Not to ``exact``, where the whole completion has to be the answer.
+choice question need not have numbers in it), alone or in a composite with checkers that leave room for work. Not to
+``exact``, where the whole completion has to be the answer.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from lydite.detectors.kinds import kinds
 from lydite.errors import InputError
 from lydite.flag import Flag
 from lydite.rollout import Rollout
@@ -33,7 +35,7 @@ class NoVisibleWork:
     """Thresholds per task: ``metadata.flags.no_visible_work = {min_words, min_numbers}``; 0 switches one off."""
 
     name = "no_visible_work"
-    version = 1
+    version = 2
     bars = True
 
     def look(self, rollout: Rollout, verdict: Verdict, config: dict[str, Any]) -> Flag | None:
@@ -44,10 +46,10 @@ class NoVisibleWork:
         """
         if not verdict.correct:
             return None
-        kind = verdict.verifier.partition("@")[0]
-        if kind not in ("math", "choice"):
+        judged = kinds(verdict)
+        if not judged & {"math", "choice"} or not judged <= {"math", "choice", "steps", "format"}:
             return None
-        min_words, min_numbers = _thresholds(config, MIN_NUMBERS if kind == "math" else 0)
+        min_words, min_numbers = _thresholds(config, MIN_NUMBERS if "math" in judged else 0)
         text = _ANSWER.sub(" ", rollout.text)
         words, numbers = _count(_WORD, text, min_words), _count(_NUMBER, text, min_numbers)
         if words >= min_words and numbers >= min_numbers:

@@ -1,0 +1,60 @@
+"""``false_step``: a right answer, with a step on the way that is false.
+
+The answer was guessed, or two mistakes undid each other; a policy that learns from such work learns the mistake. The
+sample stays correct; it is flagged, and barred from becoming a preferred example.
+
+Applies to ``correct`` verdicts of ``math`` and ``choice``, alone or within a composite. The claims, and what makes one
+false, are those of the checker ``steps``: an equality of known numbers that no reading makes right. What is thought
+before the answer is not looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lydite.detectors.kinds import kinds
+from lydite.errors import InputError
+from lydite.flag import Flag
+from lydite.rollout import Rollout
+from lydite.verdict import Verdict
+
+MAX_SHOWN = 5
+"""False claims in the evidence."""
+
+
+class FalseStep:
+    """Threshold per task: ``metadata.flags.false_step = {max_false}``, false claims that are let pass (default 0)."""
+
+    name = "false_step"
+    version = 1
+    bars = True
+
+    def look(self, rollout: Rollout, verdict: Verdict, config: dict[str, Any]) -> Flag | None:
+        """A flag when a correct answer comes with more false claims than the threshold says.
+
+        Raises:
+            InputError: a threshold that is unknown, or not a whole number of at least 0.
+        """
+        most = _threshold(config)
+        if not verdict.correct or not {"math", "choice"} & kinds(verdict):
+            return None
+        from lydite.verifiers.steps import TooManyClaimsError, find_claims  # only attempts that are right pay for it
+
+        try:
+            claims = find_claims(rollout.text)
+        except TooManyClaimsError:
+            return None
+        wrong = [claim.text for claim in claims if not claim.right]
+        if len(wrong) <= most:
+            return None
+        evidence = {"false": len(wrong), "claims": len(claims), "max_false": most, "steps": wrong[:MAX_SHOWN]}
+        return Flag(detector=self.name, version=self.version, bars=self.bars, evidence=evidence)
+
+
+def _threshold(config: dict[str, Any]) -> int:
+    for field, value in config.items():
+        if field != "max_false":
+            raise InputError("unknown threshold", field=field, remedy="false_step knows max_false")
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise InputError("expected a whole number of at least 0", field=field)
+    return int(config.get("max_false", 0))
