@@ -180,7 +180,7 @@ def test_the_same_answers_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> No
     original = asserts.run_each
 
     def watched(program: str, *rest: Any) -> Any:
-        ran.extend(["test"] * len(rest[0]) if program == programs.tester_program() else [])
+        ran.extend(["test"] * len(rest[0]) if program == programs.TESTER else [])
         return original(program, *rest)
 
     monkeypatch.setattr(asserts, "run_each", watched)

@@ -1,12 +1,13 @@
 """Assert-source tests: the test's code in one process, the candidate in another, and values between them.
 
 Covered: the candidate has neither the asserts nor an expected value in its process. What it returns reaches the test
-as plain values; that a test passed is said by the test's own process alone. Not covered: arguments that the candidate
-changes in place, which the test does not see; tests that depend on time or on anything but the seeded ``random``.
+as plain values; that a test passed is said by the test's own process alone. Not covered: tests that depend on time or
+on anything but the seeded ``random``.
 
-A test is run again and again, each time with the answers known so far, until it ends (see ``tester.py``). As it tells
-which calls are likely to follow, twice is usual: the calls of the first time do not depend on the candidate and are
-kept.
+A test that only compares answers (see ``plain.py``) needs no process: the candidate is run once, and that is all. Any
+other test is run again and again, each time with the answers known so far, until it ends (see ``tester.py``). As it
+tells which calls are likely to follow, twice is usual: the calls of the first time do not depend on the candidate and
+are kept.
 """
 
 from __future__ import annotations
@@ -14,24 +15,37 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from lydite.sandbox import ExecResult, Limits, Status
+from lydite.verifiers.code import plain
 from lydite.verifiers.code.box import run_each
 from lydite.verifiers.code.compare import told
 from lydite.verifiers.code.config import AssertTest
-from lydite.verifiers.code.outcome import OK, Outcome, ended, failed, read_records
-from lydite.verifiers.code.programs import candidate_program, tester_program
+from lydite.verifiers.code.outcome import OK, Outcome, Record, ended, failed, read_records
+from lydite.verifiers.code.plain import MAX_CALLS
+from lydite.verifiers.code.programs import TESTER, candidate_program
 from lydite.verifiers.code.rewrite import compiled_test
 from lydite.verifiers.code.values import MalformedError, decode_at, encode
 
-MAX_CALLS = 1000
-"""Calls of one test."""
 MAX_ROUNDS = 400
 """Times that a test is run with more answers known."""
 MAX_TIMES = 4
 """Time limits that all runs for one test may take together."""
 
-Known = list[tuple[bytes, str, bytes]]
+Known = list[tuple[bytes, str, bytes, bytes]]
+"""Per call: its encoded arguments, the kind of record, its encoded content, and the arguments as changed."""
+
+
+class Setting(NamedTuple):
+    """What the tests of one submission have in common."""
+
+    source: str
+    preamble: bytes
+    entry: str
+    limits: Limits
+    deterministic: bool = False
+    in_place: bool = False
 
 
 class Ran:
@@ -47,47 +61,71 @@ class Ran:
         self.end, self.first, self.calls = end, first, calls
 
 
-def judge_asserts(
-    source: str, preamble: bytes, entry: str, tests: Sequence[AssertTest], limits: Limits
-) -> list[Outcome]:
+def judge_asserts(setting: Setting, tests: Sequence[AssertTest], defined: frozenset[str] | None) -> list[Outcome]:
     """What became of each test, in order.
+
+    Args:
+        defined: names that the prompt's code defines, which mean the same in a test; ``None``: any.
 
     Raises:
         LostError: the sandbox failed.
     """
-    program = candidate_program(source, preamble, entry)
-    calls = [list(first_calls(test.source, preamble, entry, limits)) for test in tests]
+    program = candidate_program(setting.source, setting.preamble, setting.entry)
+    done: dict[int, Outcome] = {}
+    simple = {at: test.plain for at, test in enumerate(tests) if test.plain and test.plain.means_the_same(defined)}
+    ran = _run_candidate(program, [list(test.calls) for test in simple.values()], setting, watched=False)
+    for (at, test), (result, calls) in zip(simple.items(), ran, strict=True):
+        outcome = plain.judge(test, *_answers(calls, result, setting.deterministic))
+        if outcome is not None:
+            done[at] = outcome
+    others = [at for at in range(len(tests)) if at not in done]
+    if others:
+        outcomes = _judge_in_process(program, setting, [tests[at] for at in others])
+        done |= dict(zip(others, outcomes, strict=True))
+    return [done[at] for at in range(len(tests))]
+
+
+def _judge_in_process(program: str, setting: Setting, tests: Sequence[AssertTest]) -> list[Outcome]:
+    calls = [list(_first_calls(test.source, setting._replace(source=""))) for test in tests]
     spent = [0.0 for _ in tests]
     done: dict[int, Outcome] = {}
     for _ in range(MAX_ROUNDS):
         left = [at for at in range(len(tests)) if at not in done]
         if not left:
             break
-        stdins = [encode([(entry, call) for call in calls[at]]) for at in left]
-        ran = run_each(program, stdins, limits)
-        answers = [_answers(calls[at], result) for at, result in zip(left, ran, strict=True)]
-        inputs = [
-            _input(tests[at].source, preamble, entry, known) for at, (known, _) in zip(left, answers, strict=True)
-        ]
-        tested = _run_tests(inputs, limits)
-        for at, result, (_, stopped), test in zip(left, ran, answers, tested, strict=True):
+        ran = _run_candidate(program, [calls[at] for at in left], setting, watched=True)
+        answers = [_answers(some, result, setting.deterministic) for result, some in ran]
+        inputs = [_input(tests[at].source, setting, known) for at, (known, _) in zip(left, answers, strict=True)]
+        tested = _run_tests(inputs, setting.limits)
+        for at, (result, _), (_, stopped), test in zip(left, ran, answers, tested, strict=True):
             said = _read(test, stopped)
             spent[at] += result.wall_s + test.wall_s
             if said.end is not None:
                 done[at] = said.end
             elif said.first + len(said.calls) > MAX_CALLS:
                 done[at] = Outcome("error", f"more than {MAX_CALLS} calls")
-            elif spent[at] > MAX_TIMES * limits.timeout:
+            elif spent[at] > MAX_TIMES * setting.limits.timeout:
                 done[at] = Outcome("timeout", "ran out of time")
             else:
                 calls[at] = calls[at][: said.first] + said.calls
     return [done.get(at, Outcome("error", "the test does not come to an end")) for at in range(len(tests))]
 
 
+def _run_candidate(
+    program: str, calls: Sequence[list[bytes]], setting: Setting, watched: bool
+) -> list[tuple[ExecResult, list[bytes]]]:
+    """One run of the candidate's program for the calls of each test; all twice, where answers must not differ."""
+    stdins = [
+        encode((watched, [(setting.entry, call) for call in (some + some if setting.deterministic else some)]))
+        for some in calls
+    ]
+    return list(zip(run_each(program, stdins, setting.limits), calls, strict=True))
+
+
 @lru_cache(maxsize=4096)
-def first_calls(test: str, preamble: bytes, entry: str, limits: Limits) -> tuple[bytes, ...]:
+def _first_calls(test: str, setting: Setting) -> tuple[bytes, ...]:
     """The calls that a test begins with, as far as can be told without an answer."""
-    result = _run_tests([_input(test, preamble, entry, [])], limits)[0]
+    result = _run_tests([_input(test, setting, [])], setting.limits)[0]
     return tuple(_read(result, None).calls)
 
 
@@ -103,7 +141,7 @@ def _run_tests(inputs: Sequence[bytes], limits: Limits) -> list[ExecResult]:
     keys = [hashlib.sha256(data).digest() for data in inputs]
     found = {key: said for key in keys if (said := _said.get(key)) is not None}
     new = {key: data for key, data in zip(keys, inputs, strict=True) if key not in found}
-    for key, result in zip(new, run_each(tester_program(), list(new.values()), limits), strict=True):
+    for key, result in zip(new, run_each(TESTER, list(new.values()), limits), strict=True):
         found[key] = result
         if result.status is Status.OK and len(result.stdout) <= MAX_SAID_BYTES:
             if len(_said) >= MAX_SAID:
@@ -112,28 +150,35 @@ def _run_tests(inputs: Sequence[bytes], limits: Limits) -> list[ExecResult]:
     return [found[key] for key in keys]
 
 
-def _input(test: str, preamble: bytes, entry: str, known: Known) -> bytes:
-    return encode((compiled_test(test), preamble, entry, MAX_CALLS, known))
+def _input(test: str, setting: Setting, known: Known) -> bytes:
+    code = compiled_test(test, setting.entry)
+    return encode((code, setting.preamble, setting.entry, MAX_CALLS, setting.in_place, known))
 
 
-def _answers(calls: list[bytes], result: ExecResult) -> tuple[Known, Outcome | None]:
+def _answers(calls: list[bytes], result: ExecResult, deterministic: bool) -> tuple[Known, Outcome | None]:
     """The answers to calls, and what is said where the test comes to a call that has none."""
     records, whole = read_records(result.stdout)
     known: Known = []
     stopped: Outcome | None = None
-    if result.status is Status.OK and (not whole or len(records) > len(calls)):
+    again: list[Record] | None = None
+    if deterministic:
+        records, again = records[: len(calls)], records[len(calls) :]
+    if result.status is Status.OK and (not whole or len(again or records) > len(calls)):
         records, stopped = [], Outcome("error", "wrote to the grader's channel")
-    for call, record in zip(calls, records, strict=False):
-        if record.kind not in "VE" or (record.kind == "E" and record.content[1] == "MemoryError"):
+    for at, (call, record) in enumerate(zip(calls, records, strict=False)):
+        if record.kind not in "VWE" or (record.kind == "E" and record.content[1] == "MemoryError"):
             stopped = failed(record)
             break
-        known.append((call, record.kind, record.raw))
+        if again is not None and [(two.kind, two.raw) for two in again[at : at + 1]] != [(record.kind, record.raw)]:
+            stopped = ended(result) or Outcome("wrong", "the same call again has another answer")
+            break
+        known.append((call, record.kind, record.raw, record.changed))
     failure = ended(result)
     if failure is not None and len(known) == len(calls):  # it went on beyond its limit: at the first call that says so
-        known = known[: next((at for at, (_, kind, _) in enumerate(known) if kind == "E"), max(0, len(known) - 1))]
+        known = known[: next((at for at, (_, kind, *_) in enumerate(known) if kind == "E"), max(0, len(known) - 1))]
     if len(known) < len(calls):
         stopped = stopped or failure or Outcome("error", "ended before it returned")
-        known += [(call, "X", b"") for call in calls[len(known) :]]
+        known += [(call, "X", b"", b"") for call in calls[len(known) :]]
     return known, stopped
 
 

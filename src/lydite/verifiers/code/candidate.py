@@ -3,9 +3,11 @@
 Covered: nothing, and nothing has to be. The candidate may read and change all of this; all that it can do with the
 channel is to claim values. Neither expected values nor the inputs of other tests are here.
 
-Records on the channel: ``V`` value, ``E`` (exception type, nearest built-in type, message), ``U`` why the value is no
-plain one, ``L`` (as ``E``) the source could not be loaded, ``D`` the name that is not defined.
-Standard library only.
+Records on the channel: ``V`` value, ``W`` value that a coroutine returned, ``E`` (exception type, nearest built-in
+type, message), ``U`` why the value is no plain one, ``L`` (as ``E``) the source could not be loaded, ``D`` the name
+that is not defined; before ``V``, ``W`` and ``E``, where it was asked for and they differ: ``M`` the arguments as the
+call has left them.
+Standard library only; see ``programs.py`` for what is left of this text in its process.
 """
 
 from __future__ import annotations
@@ -40,8 +42,9 @@ def main(source: str, preamble: bytes, entry: str | None) -> NoReturn:
     except BaseException as error:
         send(channel, b"L" + _told(error))
         _exit(0)
-    for name, call in decode(received()):
-        send(channel, _called(names, name, call))
+    watched, calls = decode(received())
+    for name, call in calls:
+        send(channel, _called(names, name, call, watched))
     _exit(0)
 
 
@@ -59,7 +62,7 @@ def received() -> bytes:
     return data
 
 
-def _called(names: dict[str, Any], name: str, call: bytes) -> bytes:
+def _called(names: dict[str, Any], name: str, call: bytes, watched: bool) -> bytes:
     try:
         first, *rest = name.split(".")
         function = names[first]
@@ -67,17 +70,28 @@ def _called(names: dict[str, Any], name: str, call: bytes) -> bytes:
             function = getattr(function() if isinstance(function, type) else function, attribute)
     except BaseException:
         return b"D" + encode(name)
+    arguments, keywords = decode(call)
+    kind = b"V"
     try:
-        arguments, keywords = decode(call)
         value = function(*arguments, **keywords)
-    except BaseException as error:
-        return b"E" + _told(error)
-    try:
-        return b"V" + encode(value)
+        if type(value) is types.CoroutineType:
+            import asyncio
+
+            kind, value = b"W", asyncio.run(value)
+        record = kind + encode(value)
     except NotPlainError as error:
         return b"U" + encode(str(error))
     except BaseException as error:
-        return b"E" + _told(error)
+        record = b"E" + _told(error)
+    return _changed(call, arguments, keywords) + record if watched else record
+
+
+def _changed(call: bytes, arguments: list[Any], keywords: dict[str, Any]) -> bytes:
+    try:
+        now = encode((arguments, keywords))
+    except BaseException:  # no plain values any more: the test keeps its own
+        return b""
+    return b"M" + now if now != call else b""
 
 
 def _told(error: BaseException) -> bytes:
@@ -91,6 +105,7 @@ def _told(error: BaseException) -> bytes:
 
 
 def send(channel: int, record: bytes) -> None:
+    """Write all of a record."""
     view = memoryview(record)
     while view:
         view = view[_write(channel, view) :]

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+from collections import deque
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
-_NUMBERS = (bool, int, float)
+from lydite.verifiers.code.values import NotPlainError, encode
+
+_NUMBERS = (bool, int, float, Fraction, Decimal)
+_LISTS = (list, tuple)
+_UNORDERED = (list, tuple, set, frozenset)
 SHOWN = 120
 """Characters of a value that an evidence text shows."""
 
@@ -14,11 +21,11 @@ SHOWN = 120
 def equal(value: Any, expected: Any, tolerance: float | None = None) -> bool:
     """Python's ``==`` between a returned value and an expected one from JSON, with two differences: a tuple equals the
     list of its items (JSON has no tuples), and with ``tolerance`` two finite numbers are equal that differ by no more
-    (booleans apart). So ``True == 1 == 1.0``; NaN equals nothing.
+    (booleans apart). So ``True == 1 == 1.0 == Fraction(1) == Decimal(1)``; NaN equals nothing.
     """
     if isinstance(expected, list):
         return (
-            type(value) in (list, tuple)
+            type(value) in _LISTS
             and len(value) == len(expected)
             and all(equal(item, wanted, tolerance) for item, wanted in zip(value, expected, strict=True))
         )
@@ -38,11 +45,64 @@ def equal(value: Any, expected: Any, tolerance: float | None = None) -> bool:
     return type(value) is type(expected) and bool(value == expected)
 
 
-def _near(value: float, expected: float, tolerance: float) -> bool:
+def _near(value: float | Fraction | Decimal, expected: float, tolerance: float) -> bool:
     try:
-        return math.isfinite(value) and math.isfinite(expected) and abs(value - expected) <= tolerance
+        number = value if isinstance(value, int | float) else float(value)
+        return math.isfinite(number) and math.isfinite(expected) and abs(number - expected) <= tolerance
     except OverflowError:  # an int that no float can hold
         return False
+
+
+def equal_in_any_order(value: Any, expected: list[Any], tolerance: float | None = None) -> bool:
+    """Whether a list, tuple or set has the items of ``expected``, each as often, in whatever order. With a tolerance
+    the expected items are numbers. Takes time n log n: what the candidate chose must not make it longer.
+    """
+    if type(value) not in _UNORDERED or len(value) != len(expected):
+        return False
+    try:
+        if tolerance is not None:
+            return equal(sorted(map(_finite, value)), sorted(expected), tolerance)
+        return sorted(map(_key, value)) == sorted(map(_key, expected))
+    except _NeverEqualError:
+        return False
+
+
+class _NeverEqualError(Exception):
+    """Something in a value equals nothing that can be expected."""
+
+
+def _finite(item: Any) -> int | float:
+    try:
+        number = item if type(item) in (bool, int) else float(item) if type(item) in _NUMBERS else math.nan
+    except OverflowError:
+        number = math.nan
+    if number != number:
+        raise _NeverEqualError
+    return number
+
+
+def _key(item: Any) -> bytes:
+    """The same bytes for values that :func:`equal` finds equal, others for others."""
+    try:
+        return encode(_normal(item))
+    except NotPlainError:  # deeper than what was expected
+        raise _NeverEqualError from None
+
+
+def _normal(value: Any) -> Any:
+    kind = type(value)
+    if kind in _NUMBERS:
+        if value != value:
+            raise _NeverEqualError
+        if kind in (float, Decimal) and (not math.isfinite(value) or abs(value) > 1e300):
+            return ("large", str(float(value)))
+        exact = Fraction(value)
+        return exact.numerator if exact.denominator == 1 else exact
+    if kind in _LISTS:
+        return [_normal(item) for item in value]
+    if kind is dict:
+        return ("dict", sorted((encode(key), _normal(item)) for key, item in value.items()))
+    return value
 
 
 def same_output(output: bytes, expected: str) -> bool:
@@ -68,15 +128,23 @@ def _shown(value: Any, depth: int) -> str:
     kind = type(value)
     if kind is int and value.bit_length() > 400:
         return f"an int of {value.bit_length()} bits"
-    if kind in (str, bytes):
+    if kind in (str, bytes, bytearray):
         return ascii(value[:SHOWN])
-    if kind in (list, tuple, set, frozenset, dict) and not depth:
+    if kind is Fraction:
+        return f"Fraction({_shown(value.numerator, depth)}, {_shown(value.denominator, depth)})"
+    if kind is Decimal:
+        return f"Decimal('{str(value)[:SHOWN]}')"
+    if kind is range:
+        return f"range({', '.join(_shown(part, depth) for part in (value.start, value.stop, value.step))})"
+    if hasattr(kind, "__next__"):
+        return "an iterator"
+    if kind in (list, tuple, set, frozenset, dict, deque) and not depth:
         return "…"
     if kind is dict:
         return "{" + ", ".join(f"{_shown(k, depth - 1)}: {_shown(value[k], depth - 1)}" for k in list(value)[:40]) + "}"
-    if kind in (list, tuple):
-        inside = ", ".join(_shown(item, depth - 1) for item in value[:40])
-        return f"[{inside}]" if kind is list else f"({inside})"
+    if kind in (list, tuple, deque):
+        inside = ", ".join(_shown(item, depth - 1) for item in list(value)[:40])
+        return f"[{inside}]" if kind is list else f"({inside})" if kind is tuple else f"deque([{inside}])"
     if kind in (set, frozenset):
         return "{" + ", ".join(sorted(_shown(item, depth - 1) for item in value)[:40]) + "}"
     return ascii(value)

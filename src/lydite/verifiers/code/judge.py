@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from lydite.sandbox import ExecResult, Limits
-from lydite.verifiers.code.asserts import judge_asserts
+from lydite.verifiers.code.asserts import Setting, judge_asserts
 from lydite.verifiers.code.box import run_each
-from lydite.verifiers.code.compare import equal, same_output, shown
+from lydite.verifiers.code.checker import judge_values
+from lydite.verifiers.code.compare import equal, equal_in_any_order, same_output, shown
 from lydite.verifiers.code.config import AssertTest, CallTest, CodeConfig, InputTest, Test
-from lydite.verifiers.code.outcome import OK, Outcome, ended, failed, read_records
+from lydite.verifiers.code.outcome import OK, Outcome, Record, ended, failed, read_records
 from lydite.verifiers.code.programs import candidate_program
+from lydite.verifiers.code.rewrite import compiled_prompt, defined_names
 from lydite.verifiers.code.values import encode
 
 CHUNK = 8
@@ -22,26 +24,32 @@ up a worker for as many time limits as there are tests."""
 T = TypeVar("T", InputTest, CallTest, AssertTest)
 
 
-def judge_tests(source: str, preamble: bytes, config: CodeConfig) -> dict[str, Outcome]:
+def judge_tests(source: str, preamble: str, config: CodeConfig) -> dict[str, Outcome]:
     """What became of each test, by its name.
+
+    Args:
+        preamble: the prompt's code (``source.prompt_code``).
 
     Raises:
         LostError: the sandbox failed.
+        CheckerError: a checker of a test is broken.
     """
     limits = Limits(timeout=config.timeout, memory_mb=config.memory_mb)
     tests: list[Test] = [*config.tests, *config.examples]
+    entry, code = config.entry_point or "", compiled_prompt(preamble)
     done: dict[str, Outcome] = {}
     inputs = [test for test in tests if isinstance(test, InputTest)]
     if inputs:
-        done |= _each(inputs, lambda some: _run_inputs(source, some, limits))
+        done |= _each(inputs, lambda some: _run_inputs(source, some, limits, config.deterministic))
     calls = [test for test in tests if isinstance(test, CallTest)]
     if calls:
-        program = candidate_program(source, preamble, config.entry_point)
-        done |= _each(calls, lambda some: _run_calls(program, some, limits))
+        program = candidate_program(source, code, config.entry_point)
+        done |= _each(calls, lambda some: _run_calls(program, some, limits, config.deterministic))
     asserts = [test for test in tests if isinstance(test, AssertTest)]
     if asserts:
-        entry = config.entry_point or ""
-        done |= _each(asserts, lambda some: judge_asserts(source, preamble, entry, some, limits))
+        setting = Setting(source, code, entry, limits, config.deterministic, config.in_place)
+        defined = defined_names(preamble) if preamble else frozenset()
+        done |= _each(asserts, lambda some: judge_asserts(setting, some, defined))
     return done
 
 
@@ -61,14 +69,17 @@ def _each(tests: Sequence[T], judge: Callable[[Sequence[T]], list[Outcome]]) -> 
     return done
 
 
-def _run_inputs(source: str, tests: Sequence[InputTest], limits: Limits) -> list[Outcome]:
-    results = run_each(source, [test.input.encode("utf-8", "replace") for test in tests], limits)
-    return [_printed(result, test) for result, test in zip(results, tests, strict=True)]
-
-
-def _run_calls(program: str, tests: Sequence[CallTest], limits: Limits) -> list[Outcome]:
-    results = run_each(program, [encode([(test.call, test.arguments)]) for test in tests], limits)
-    return [_returned(result, test) for result, test in zip(results, tests, strict=True)]
+def _run_inputs(source: str, tests: Sequence[InputTest], limits: Limits, deterministic: bool) -> list[Outcome]:
+    stdins = [test.input.encode("utf-8", "replace") for test in tests]
+    results = run_each(source, stdins, limits)
+    outcomes = [_printed(result, test) for result, test in zip(results, tests, strict=True)]
+    passed = [at for at, outcome in enumerate(outcomes) if outcome.kind == "ok"]
+    if deterministic and passed:
+        results = run_each(source, [stdins[at] for at in passed], limits)
+        for at, again in zip(passed, results, strict=True):
+            if (outcome := _printed(again, tests[at])).kind != "ok":
+                outcomes[at] = Outcome(outcome.kind, f"the same input again: {outcome.evidence}")
+    return outcomes
 
 
 def _printed(result: ExecResult, test: InputTest) -> Outcome:
@@ -81,17 +92,41 @@ def _printed(result: ExecResult, test: InputTest) -> Outcome:
     return Outcome("wrong", f"printed {shown(said)}, not {shown(test.expected)}")
 
 
-def _returned(result: ExecResult, test: CallTest) -> Outcome:
+def _run_calls(program: str, tests: Sequence[CallTest], limits: Limits, deterministic: bool) -> list[Outcome]:
+    times = 2 if deterministic else 1
+    results = run_each(program, [encode((False, [(test.call, test.arguments)] * times)) for test in tests], limits)
+    returned = [_returned(result, times) for result in results]
+    outcomes = [
+        record if isinstance(record, Outcome) else _compared(record, test)
+        for record, test in zip(returned, tests, strict=True)
+    ]
+    checked = {at: one.raw for at, one in enumerate(returned) if isinstance(one, Record) and tests[at].checker}
+    said = judge_values([tests[at] for at in checked], list(checked.values()), limits)
+    for at, outcome in zip(checked, said, strict=True):
+        outcomes[at] = outcome
+    return outcomes
+
+
+def _returned(result: ExecResult, times: int) -> Record | Outcome:
+    """What a call returned, or why it did not."""
     failure = ended(result)
     if failure is not None:
         return failure
     records, whole = read_records(result.stdout)
-    if not whole or len(records) != 1:
+    for record in records:
+        if (failed_ := failed(record)) is not None:
+            return failed_
+    if not whole or len(records) != times:
         return Outcome("error", "ended before it returned" if not result.stdout else "wrote to the grader's channel")
-    failure = failed(records[0])
-    if failure is not None:
-        return failure
-    value = records[0].content
-    if equal(value, test.expected, test.tolerance):
-        return OK
-    return Outcome("wrong", f"returned {shown(value)}, not {shown(test.expected)}")
+    if any(record.raw != records[0].raw for record in records):
+        return Outcome("wrong", f"the same call returned {' and then '.join(shown(one.content) for one in records)}")
+    return records[0]
+
+
+def _compared(record: Record, test: CallTest) -> Outcome:
+    value = record.content
+    if test.multiset:
+        right = equal_in_any_order(value, test.expected, test.tolerance)
+    else:
+        right = equal(value, test.expected, test.tolerance)
+    return OK if right else Outcome("wrong", f"returned {shown(value)}, not {shown(test.expected)}")

@@ -17,10 +17,17 @@ _WORDS = {
 
 
 class Outcome(NamedTuple):
-    """``kind``: ok, wrong, error, timeout, memory or output; ``evidence``: words for people."""
+    """``kind``: ok, wrong, error, timeout, memory or output; ``evidence``: words for people; ``share``: what a checker
+    that gives parts of the score has given."""
 
     kind: str
     evidence: str | None = None
+    share: float | None = None
+
+    @property
+    def score(self) -> float:
+        """In [0, 1]."""
+        return float(self.kind == "ok") if self.share is None else self.share
 
 
 OK = Outcome("ok")
@@ -30,14 +37,16 @@ class Record(NamedTuple):
     """What the candidate's process claims of one call: a value, or why there is none.
 
     Attributes:
-        kind: ``V``, ``E``, ``U``, ``L``, ``D`` (see ``candidate.py``).
+        kind: ``V``, ``W``, ``E``, ``U``, ``L``, ``D`` (see ``candidate.py``).
         content: the value; (exception type, nearest built-in type, message); a name.
         raw: the encoded content.
+        changed: the encoded arguments as the call has left them, where it has changed them.
     """
 
     kind: str
     content: Any
     raw: bytes
+    changed: bytes = b""
 
 
 def ended(result: ExecResult) -> Outcome | None:
@@ -56,20 +65,33 @@ def ended(result: ExecResult) -> Outcome | None:
 def read_records(data: bytes) -> tuple[list[Record], bool]:
     """The records of a channel, and whether they are all that is in it. Never raises."""
     found: list[Record] = []
+    changed = b""
     at = 0
     while at < len(data):
         kind = chr(data[at])
-        if kind not in "VEULD":
+        if kind not in ("VWE" if changed else "MVWEULD"):
             return found, False
         try:
             content, end = decode_at(data, at + 1)
         except MalformedError:
             return found, False
-        if not (_is_exception(content) if kind in "EL" else kind == "V" or type(content) is str):
+        if not _fits(kind, content):
             return found, False
-        found.append(Record(kind, content, data[at + 1 : end]))
+        if kind == "M":
+            changed = data[at + 1 : end]
+        else:
+            found.append(Record(kind, content, data[at + 1 : end], changed))
+            changed = b""
         at = end
-    return found, True
+    return found, not changed
+
+
+def _fits(kind: str, content: Any) -> bool:
+    if kind == "M":
+        return type(content) is tuple and [*map(type, content)] == [list, dict]
+    if kind in "EL":
+        return _is_exception(content)
+    return kind in "VW" or type(content) is str
 
 
 def _is_exception(content: Any) -> bool:
@@ -78,7 +100,7 @@ def _is_exception(content: Any) -> bool:
 
 def failed(record: Record) -> Outcome | None:
     """Why a record has no value; ``None`` where it has one."""
-    if record.kind == "V":
+    if record.kind in "VW":
         return None
     if record.kind == "U":
         return Outcome("wrong", f"returned no plain value ({told(record.content[:80], '')})")

@@ -1,45 +1,59 @@
-"""Program texts for the sandbox: our own modules, compiled here once, around what is to be run."""
+"""Program texts for the sandbox, and the modules of ours that its processes find imported.
+
+Each job is a process of its own that lives for a millisecond; compiling our modules in it, or even loading compiled
+ones, would take as long again. So the sandbox imports them once (``Sandbox(modules=...)``), as one module named
+``grading``: its parts share a name space, and annotations and docstrings, which only take memory, are left out.
+"""
 
 from __future__ import annotations
 
-import marshal
+import ast
 from functools import lru_cache
 from pathlib import Path
 
-_BOOT = """import marshal, sys, types
-def _module(name, blob, path=None):
-    module = types.ModuleType(name)
-    module.__package__ = "grading"
-    if path is not None:
-        module.__path__ = path
-    sys.modules[name] = module
-    if blob:
-        exec(marshal.loads(bytes.fromhex(blob)), module.__dict__)
-    return module
-_module("grading", "", [])
-"""
+NAME = "grading"
+PARTS = ("values", "candidate", "tester", "checking")
+
+TESTER = f"import {NAME}; {NAME}.run_test()\n"
+"""A program that runs the test of its standard input."""
+CHECKER = f"import {NAME}; {NAME}.run_checker()\n"
+"""A program that runs the checker of its standard input."""
 
 
 def candidate_program(source: str, preamble: bytes = b"", entry: str | None = None) -> str:
     """A program that loads the candidate's source and makes the calls of its standard input."""
-    return f"{_boot('candidate')}({source!r}, {preamble!r}, {entry!r})\n"
+    return f"import {NAME}; {NAME}.main({source!r}, {preamble!r}, {entry!r})\n"
 
 
 @lru_cache(maxsize=1)
-def tester_program() -> str:
-    """A program that runs the test of its standard input."""
-    return f"{_boot('candidate', 'tester')}()\n"
+def grading_module() -> str:
+    """The source of the module."""
+    body: list[ast.stmt] = []
+    for name in PARTS:
+        source = (Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8")
+        body += _Slim().visit(ast.parse(source)).body
+    return ast.unparse(ast.fix_missing_locations(ast.Module(body, [])))
 
 
-@lru_cache(maxsize=8)
-def _boot(*names: str) -> str:
-    # Compiled ahead, without docstrings: the sandbox's interpreter is of this version, and compiling these modules
-    # anew for each job would take longer than the job.
-    modules = [f'_module("grading.{name}", "{_code(name)}")' for name in ("values", *names)]
-    return _BOOT + "\n".join(modules) + ".main"
+class _Slim(ast.NodeTransformer):
+    """Without annotations, docstrings, and imports from modules that stand in the same name space."""
 
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | ast.Pass:
+        return ast.copy_location(ast.Pass(), node) if isinstance(node.value, ast.Constant) else node
 
-def _code(name: str) -> str:
-    source = (Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8")
-    code = compile(source, f"grading/{name}.py", "exec", dont_inherit=True, optimize=2)
-    return marshal.dumps(code).hex()
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+        self.generic_visit(node)
+        node.returns = None
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = _function  # noqa: N815
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | None:
+        return ast.copy_location(ast.Assign([node.target], node.value), node) if node.value else None
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom | None:
+        return None if node.level or node.module in ("__future__", "typing", "collections.abc") else node

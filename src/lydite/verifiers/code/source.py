@@ -18,6 +18,11 @@ _CODE_LINE = re.compile(
     r"^[ \t]*(?:def |class |import |from \w|@|for |while |if |print\(|return\b|\w+ ?=|\w+\()", re.MULTILINE
 )
 
+_DEFINITION = re.compile(
+    r"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*[:=]|^(?:from|import)\b(.*)", re.MULTILINE
+)
+_WORD = re.compile(r"\w+")
+
 
 class Block(NamedTuple):
     """A fenced block: its label and its text."""
@@ -51,14 +56,11 @@ def blocks(text: str) -> list[Block]:
 
 def defines(text: str, entry: str) -> bool:
     """Whether a text seems to define a name: as a function or method, a class, a variable or an import."""
-    name = re.escape(entry.rpartition(".")[2])
-    return (
-        re.search(
-            rf"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+{name}\b|^{name}[ \t]*[:=]|^(?:from|import)\b.*\b{name}\b",
-            text,
-            re.MULTILINE,
-        )
-        is not None
+    name = entry.rpartition(".")[2]
+    if name not in text:
+        return False
+    return any(
+        name == (match[1] or match[2]) or name in _WORD.findall(match[3] or "") for match in _DEFINITION.finditer(text)
     )
 
 

@@ -4,6 +4,9 @@ Covered: the candidate never shares a process with the asserts. The proxy answer
 collected from the candidate's process, in the order of the calls, and only as long as the calls are the ones that they
 were collected for. Not covered: a test's source is its author's, and is trusted to test something.
 
+What the candidate has changed in an argument is changed in the test's own list, dict, set, deque or bytearray: where
+the test makes the call for that alone, as a statement of its own, or everywhere, where the configuration says so.
+
 At a call whose answer is not known yet the run can no longer decide anything. It tells that call and goes on with a
 :class:`Hole` for an answer, only to tell which calls are likely to follow, so that all of them can be made at once.
 
@@ -20,12 +23,11 @@ import os
 import random
 import sys
 import types
+from collections import deque
 from typing import Any, NoReturn
 
-from .candidate import load, received, send
-from .values import NotPlainError, decode, encode
-
-MESSAGE = 300
+from .candidate import MESSAGE, load, received, send
+from .values import DICTS, NotPlainError, decode, encode
 
 
 class UnknownError(Exception):
@@ -63,12 +65,12 @@ def _only_asserting(value: Any) -> Any:
     return answer
 
 
-for _name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "matmul"]:
-    setattr(Hole, f"__{_name}__", _itself)
-    setattr(Hole, f"__r{_name}__", _itself)
-for _name in ["eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "round", "call", "getitem", "setitem"]:
-    setattr(Hole, f"__{_name}__", _itself)
-for _name, _value in {
+for _word in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "matmul"]:
+    setattr(Hole, f"__{_word}__", _itself)
+    setattr(Hole, f"__r{_word}__", _itself)
+for _word in ["eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "round", "call", "getitem", "setitem"]:
+    setattr(Hole, f"__{_word}__", _itself)
+for _word, _value in {
     "bool": True,
     "contains": True,
     "float": 0.0,
@@ -77,20 +79,37 @@ for _name, _value in {
     "len": 0,
     "iter": None,
 }.items():
-    setattr(Hole, f"__{_name}__", _only_asserting(_value))
+    setattr(Hole, f"__{_word}__", _only_asserting(_value))
+
+
+async def _given(value: Any) -> Any:
+    return value
 
 
 class Proxy:
     """The candidate's function, as the test sees it."""
 
-    def __init__(self, channel: int, name: str, known: list[tuple[bytes, str, bytes]], most: int) -> None:
+    def __init__(
+        self, channel: int, name: str, known: list[tuple[bytes, str, bytes, bytes]], most: int, in_place: bool
+    ) -> None:
         self.channel, self.__name__ = channel, name
-        self.known, self.most = known, most
+        self.known, self.most, self.in_place = known, most, in_place
         self.made = 0
         self.guessing = False
         self.raised: BaseException | None = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self.call(arguments, keywords, self.in_place)
+
+    def alone(self, function: Any, *arguments: Any, **keywords: Any) -> None:
+        """A call that is a statement of its own: of us, or of something that has the same name."""
+        if function is self:
+            self.call(arguments, keywords, True)
+        else:
+            function(*arguments, **keywords)
+
+    def call(self, arguments: tuple[Any, ...], keywords: dict[str, Any], in_place: bool) -> Any:
+        """The candidate's answer to a call."""
         try:
             call = encode((list(arguments), keywords))
         except NotPlainError as error:
@@ -98,7 +117,14 @@ class Proxy:
         at = self.made
         self.made += 1
         if not self.guessing and at < len(self.known) and self.known[at][0] == call:
-            return self.answer(*self.known[at][1:])
+            _, kind, raw, changed = self.known[at]
+            if in_place and changed:
+                now = decode(changed)
+                for mine, new in zip(arguments, now[0], strict=False):
+                    _set(mine, new)
+                for name in now[1]:
+                    _set(keywords.get(name), now[1][name])
+            return self.answer(kind, raw)
         self.guessing = True
         send(self.channel, b"C" + encode((at, call)))
         if self.made >= self.most:
@@ -106,11 +132,14 @@ class Proxy:
         return Hole()
 
     def answer(self, kind: str, raw: bytes) -> Any:
+        """A value, as an object of ours, or the candidate's exception."""
         if kind == "V":
             return decode(raw)
+        if kind == "W":
+            return _given(decode(raw))
         if kind == "E":
             _, near, message = decode(raw)
-            self.raised = _exception(near, message)
+            self.raised = exception_like(near, message)
             raise self.raised
         self.stop(b"X")
 
@@ -124,21 +153,58 @@ class Proxy:
         os._exit(0)
 
 
-def _exception(near: str, message: str) -> BaseException:
-    kind = getattr(builtins, near, Exception)
+def _set(mine: Any, new: Any) -> None:
+    """Give a container of the test's the content that the candidate has left in its copy; the same objects stay where
+    the shape is the same."""
+    kind = type(mine)
+    if kind in DICTS and type(new) is dict:
+        kind = dict
+    if kind is not type(new) or kind not in (list, dict, set, deque, bytearray, tuple):
+        return
+    if kind is list or kind is tuple or kind is deque:
+        kept = [_kept(*pair) for pair in zip(mine, new, strict=False)] + list(new)[len(mine) :]
+        if kind is not tuple:
+            mine.clear()
+            mine.extend(kept)
+    elif kind is dict:
+        whole = {name: _kept(mine.get(name), new[name]) for name in new}
+        mine.clear()
+        mine.update(whole)
+    elif kind is set:
+        mine.clear()
+        mine.update(new)
+    else:
+        mine[:] = new
+
+
+def _kept(mine: Any, new: Any) -> Any:
+    kind = dict if type(mine) in DICTS else type(mine)
+    if kind is not type(new) or kind not in (list, dict, set, deque, bytearray):
+        return new
+    _set(mine, new)
+    return mine
+
+
+def exception_like(near: str, message: str) -> BaseException:
+    """An exception of a built-in type. The name is the candidate's to choose, and ``exec`` is a built-in name too."""
+    kind = getattr(builtins, near, None)
+    if not isinstance(kind, type) or not issubclass(kind, BaseException):
+        return Exception(message)
+    if kind in (StopIteration, StopAsyncIteration, GeneratorExit):
+        # These end the loop of whoever calls: all(map(...)) would be true. As with generators (PEP 479).
+        return RuntimeError(f"raised {near}")
     try:
-        error = kind(message)
+        return kind(message)
     except TypeError:  # some need more than a message
         return Exception(message)
-    return error if isinstance(error, BaseException) else Exception(message)
 
 
-def main() -> NoReturn:
+def run_test() -> NoReturn:
     """Run one test, as the standard input has it."""
     channel = os.dup(1)
     os.dup2(2, 1)
-    code, preamble, entry, most, known = decode(received())
-    proxy = Proxy(channel, entry.rpartition(".")[2], known, most)
+    code, preamble, entry, most, in_place, known = decode(received())
+    proxy = Proxy(channel, entry.rpartition(".")[2], known, most, in_place)
     module = types.ModuleType("tests")
     sys.modules["tests"] = module
     names = module.__dict__

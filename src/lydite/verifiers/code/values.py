@@ -1,21 +1,28 @@
 """Plain values as bytes, between processes that do not trust each other.
 
-Covered: any bytes. :func:`decode` takes time linear in them, builds nothing but exact built-in types, and raises
-nothing but :class:`MalformedError`. Not covered: whether a value is true; whoever writes the channel may claim any.
+Covered: any bytes. :func:`decode` takes time linear in them, builds nothing but exact types of the standard library,
+and raises nothing but :class:`MalformedError`. Not covered: whether a value is true; whoever writes the channel may
+claim any.
 
 Grammar (a count or length is decimal and ends in ``;``)::
 
     N None   T True   F False   i-ff; int, hex   f<16 hex> float   c<32 hex> complex
-    s<n>;<UTF-8> str   b<n>;<bytes>   l<n>;… list   t<n>;… tuple   S<n>;… set   Z<n>;… frozenset   d<n>;k v … dict
+    s<n>;<UTF-8> str   b<n>;<bytes> bytes   B<n>;<bytes> bytearray   D<n>;<digits> Decimal
+    q2;i i Fraction   r3;i i i range   d<n>;k v … dict
+    l<n>;… list   t<n>;… tuple   S<n>;… set   Z<n>;… frozenset   e<n>;… deque
+    I<n>;… iterator of these   J<n>;… iterator that had more than these
 
-Standard library only: a candidate's process and a test's process run this text too.
+Standard library only: a candidate's process and a test's process run this text too (see ``programs.py``).
 """
 
 from __future__ import annotations
 
 import collections
+import decimal
+import fractions
 import struct
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 MAX_DEPTH = 100
@@ -25,10 +32,12 @@ MAX_HEX = 40_000
 MAX_COLLISIONS = 64
 """Members of one set, or keys of one dict, that may share hashes: more are made to keep the reader busy."""
 
+MAX_ITEMS = 1000
+"""Items of an iterator that are taken."""
+
 _HEX = b"0123456789abcdef"
-_DICTS = (dict, collections.Counter, collections.OrderedDict, collections.defaultdict)
-_SEQUENCES: dict[type, bytes] = {list: b"l", tuple: b"t", set: b"S", frozenset: b"Z"}
-_MAKERS: dict[int, Callable[[list[Any]], Any]] = {ord("l"): list, ord("t"): tuple, ord("S"): set, ord("Z"): frozenset}
+DICTS = (dict, collections.Counter, collections.OrderedDict, collections.defaultdict)
+_SEQUENCES: dict[Any, bytes] = {list: b"l", tuple: b"t", set: b"S", frozenset: b"Z", collections.deque: b"e"}
 
 
 class NotPlainError(Exception):
@@ -39,12 +48,34 @@ class MalformedError(Exception):
     """The bytes are not one plain value."""
 
 
+class CutShortError(Exception):
+    """An iterator had more items than were taken of it."""
+
+
+def _cut_short(members: list[Any]) -> Iterator[Any]:
+    yield from members
+    raise CutShortError(f"more than {MAX_ITEMS} items of an iterator")
+
+
+_MAKERS: dict[int, Callable[[list[Any]], Any]] = {
+    ord("l"): list,
+    ord("t"): tuple,
+    ord("S"): set,
+    ord("Z"): frozenset,
+    ord("e"): collections.deque,
+    ord("I"): iter,
+    ord("J"): _cut_short,
+}
+
+
 def encode(value: Any) -> bytes:
-    """A plain value as bytes. Exact types only (a subclass may compare as it likes); ``Counter``, ``OrderedDict`` and
-    ``defaultdict`` become the dict that they equal. Members of sets are sorted by their bytes.
+    """A plain value as bytes. Exact types only (a subclass may compare as it likes), but ``Counter``, ``OrderedDict``
+    and ``defaultdict`` become the dict that they equal, a named tuple the tuple; scalars and arrays of NumPy become
+    numbers and lists. An iterator is read, :data:`MAX_ITEMS` items of it. Members of sets are sorted by their bytes.
 
     Raises:
-        NotPlainError: anything else is in it, or a limit is exceeded.
+        NotPlainError: anything else is in it, or a limit is exceeded. What an iterator of someone else's raises comes
+            through.
     """
     out: list[bytes] = []
     _put(value, out, 0, [MAX_NODES])
@@ -73,9 +104,9 @@ def _put(value: Any, out: list[bytes], depth: int, left: list[int]) -> None:
     elif kind is str:
         data = value.encode("utf-8", "surrogatepass")
         out.append(b"s%d;" % len(data) + data)
-    elif kind is bytes:
-        out.append(b"b%d;" % len(value) + value)
-    elif kind is list or kind is tuple:
+    elif kind is bytes or kind is bytearray:
+        out.append((b"b%d;" if kind is bytes else b"B%d;") % len(value) + value)
+    elif kind is list or kind is tuple or kind is collections.deque:
         out.append(_SEQUENCES[kind] + b"%d;" % len(value))
         for item in value:
             _put(item, out, depth + 1, left)
@@ -87,11 +118,47 @@ def _put(value: Any, out: list[bytes], depth: int, left: list[int]) -> None:
             members.append(b"".join(member))
         out.append(_SEQUENCES[kind] + b"%d;" % len(members))
         out.extend(sorted(members))
-    elif any(kind is known for known in _DICTS):
+    elif any(kind is known for known in DICTS):
         out.append(b"d%d;" % len(value))
         for key, item in dict.items(value):
             _put(key, out, depth + 1, left)
             _put(item, out, depth + 1, left)
+    else:
+        _put_rarer(value, kind, out, depth, left)
+
+
+def _put_rarer(value: Any, kind: type, out: list[bytes], depth: int, left: list[int]) -> None:
+    if kind is fractions.Fraction:
+        out.append(b"q2;")
+        _put(value.numerator, out, depth + 1, left)
+        _put(value.denominator, out, depth + 1, left)
+    elif kind is decimal.Decimal:
+        digits = str(value).encode()
+        if len(digits) > MAX_HEX or value.is_snan() or abs(value.adjusted()) > MAX_HEX:
+            raise NotPlainError("a Decimal of too many digits, or signalling")
+        out.append(b"D%d;" % len(digits) + digits)
+    elif kind is range:
+        if not _is_short(value):
+            raise NotPlainError(f"a range of more than {MAX_NODES}")
+        out.append(b"r3;")
+        for part in (value.start, value.stop, value.step):
+            _put(part, out, depth + 1, left)
+    elif kind.__base__ is tuple and "_fields" in kind.__dict__:
+        _put(tuple.__getitem__(value, slice(None)), out, depth, left)
+    elif (numpy := sys.modules.get("numpy")) is not None and isinstance(value, (numpy.generic, numpy.ndarray)):
+        _put(value.tolist(), out, depth + 1, left)
+    elif hasattr(kind, "__next__"):
+        members: list[bytes] = []
+        more = False
+        for item in value:
+            if len(members) == MAX_ITEMS:
+                more = True
+                break
+            member: list[bytes] = []
+            _put(item, member, depth + 1, left)
+            members.append(b"".join(member))
+        out.append((b"J%d;" if more else b"I%d;") % len(members))
+        out.extend(members)
     else:
         raise NotPlainError(_name(kind))
 
@@ -150,8 +217,8 @@ def _take(data: bytes, at: int, depth: int, left: list[int]) -> tuple[Any, int]:
             return data[at : at + count].decode("utf-8", "surrogatepass"), at + count
         except UnicodeDecodeError:
             raise MalformedError("not UTF-8") from None
-    if tag == 98:  # b
-        return bytes(data[at : at + count]), at + count
+    if tag in b"bB":
+        return (bytes if tag == 98 else bytearray)(data[at : at + count]), at + count
     if tag == 100:  # d
         keys, items = [], []
         for _ in range(count):
@@ -159,25 +226,61 @@ def _take(data: bytes, at: int, depth: int, left: list[int]) -> tuple[Any, int]:
             item, at = _take(data, at, depth + 1, left)
             keys.append(key)
             items.append(item)
-        _check_hashes(keys)
+        check_hashes(keys)
         made = dict(zip(keys, items, strict=True))
         if len(made) != count:
             raise MalformedError("a key stands twice")
         return made, at
+    if tag in b"qrD":
+        return _take_rarer(data, tag, at, count, depth, left)
     maker = _MAKERS.get(tag)
-    if maker is None:
-        raise MalformedError("no such kind of value")
+    if maker is None or (tag in b"IJ" and count > MAX_ITEMS):
+        raise MalformedError("no such kind of value, or an iterator of too many items")
     members = []
     for _ in range(count):
         member, at = _take(data, at, depth + 1, left)
         members.append(member)
     if maker is set or maker is frozenset:
-        _check_hashes(members)
+        check_hashes(members)
         unique = maker(members)
         if len(unique) != count:
             raise MalformedError("a member stands twice")
         return unique, at
     return maker(members), at
+
+
+def _take_rarer(data: bytes, tag: int, at: int, count: int, depth: int, left: list[int]) -> tuple[Any, int]:
+    """A Decimal, whose digits are ``count`` bytes, or a Fraction or range of so many ints."""
+    try:
+        if tag == 68:  # D
+            digits = data[at : at + count]
+            if count > MAX_HEX or digits.translate(None, b"0123456789+-.EINafinty"):
+                raise MalformedError("not a Decimal")
+            number = decimal.Decimal(digits.decode())
+            if abs(number.adjusted()) > MAX_HEX:  # turned into an int, it would fill the memory
+                raise MalformedError("a Decimal of too many digits")
+            return number, at + count
+        if count != (2 if tag == 113 else 3):
+            raise MalformedError("not a Fraction or range")
+        parts = []
+        for _ in range(count):
+            part, at = _take(data, at, depth + 1, left)
+            if type(part) is not int:
+                raise MalformedError("not an int")
+            parts.append(part)
+        made = (fractions.Fraction if tag == 113 else range)(*parts)
+        if type(made) is range and not _is_short(made):
+            raise MalformedError("a range of too many")
+        return made, at
+    except (ArithmeticError, ValueError):  # no number, division by zero, a step of zero
+        raise MalformedError("not a Decimal, Fraction or range") from None
+
+
+def _is_short(value: range) -> bool:
+    try:
+        return len(value) <= MAX_NODES
+    except OverflowError:
+        return False
 
 
 def _float(data: bytes, at: int) -> float:
@@ -187,7 +290,12 @@ def _float(data: bytes, at: int) -> float:
     return float(struct.unpack(">d", bytes.fromhex(digits.decode()))[0])
 
 
-def _check_hashes(members: list[Any]) -> None:
+def check_hashes(members: list[Any]) -> None:
+    """Refuse members of one set, or keys of one dict, that cannot be hashed, or of which too many share hashes.
+
+    Raises:
+        MalformedError: so it is.
+    """
     try:
         hashes = {hash(member) for member in members}
     except TypeError:

@@ -6,15 +6,16 @@ from typing import Any
 
 from lydite.verdict import Part, Verdict
 from lydite.verifiers.code import box
+from lydite.verifiers.code.checker import CheckerError
 from lydite.verifiers.code.config import CodeConfig, read_config
+from lydite.verifiers.code.examples import EXAMPLES
 from lydite.verifiers.code.judge import judge_tests
 from lydite.verifiers.code.outcome import Outcome
-from lydite.verifiers.code.rewrite import compiled_prompt
 from lydite.verifiers.code.source import find_source, prompt_code
-from lydite.verifiers.protocol import Check, Example, Submission
+from lydite.verifiers.protocol import Check, Submission
 from lydite.verifiers.text import is_refusal
 
-_ID = "code@1"
+_ID = "code@2"
 SHOWN = 2000
 """Characters of the program that a verdict keeps."""
 
@@ -23,25 +24,9 @@ class CodeVerifier:
     """Values out, never verdicts out."""
 
     name = "code"
-    version = 1
+    version = 2
     modules = ("lydite.verifiers.code", "lydite.verifiers.text")
-    examples = (
-        Example(
-            config={
-                "tests": [{"call": "f", "args": [6], "expected": 42}, {"call": "f", "args": [-1], "expected": -7}],
-                "timeout": 2,
-            },
-            right="def f(x):\n    return 7 * x",
-            wrong="def f(x):\n    return 41",
-            hacks={
-                "an early exit": "import os\nos._exit(0)",
-                "equal to everything": (
-                    "class Any:\n    def __eq__(self, other):\n        return True\ndef f(x):\n    return Any()"
-                ),
-                "a test by heart": "def f(x):\n    return 42",
-            },
-        ),
-    )
+    examples = EXAMPLES
 
     def compile(self, config: dict[str, Any]) -> Check:
         """Read the tests and see that there is a sandbox.
@@ -59,7 +44,9 @@ class CodeVerifier:
             if source is None:
                 return Verdict.unparseable("refused" if is_refusal(submission.text) else "no_code", _ID)
             try:
-                done = judge_tests(source, compiled_prompt(preamble), settings)
+                done = judge_tests(source, preamble, settings)
+            except CheckerError as error:
+                return Verdict.invalid("checker_error", _ID, detail=str(error)[:300])
             except box.LostError as error:
                 return Verdict.invalid("sandbox_lost", _ID, detail=str(error)[:300])
             return _verdict(settings, done, source)
@@ -70,7 +57,7 @@ class CodeVerifier:
 def _verdict(settings: CodeConfig, done: dict[str, Outcome], source: str) -> Verdict:
     outcomes = [(test.name, done[test.name]) for test in [*settings.tests, *settings.examples]]
     counted = [done[test.name] for test in settings.tests]
-    passed = sum(outcome.kind == "ok" for outcome in counted)
+    passed = sum(outcome.score for outcome in counted)
     failure = next((outcome for outcome in counted if outcome.kind != "ok"), None)
     shown = [outcome.kind == "ok" for name, outcome in outcomes if name.endswith(" visible")]
     hidden = [outcome.kind == "ok" for name, outcome in outcomes if not name.endswith(" visible")]
@@ -81,6 +68,6 @@ def _verdict(settings: CodeConfig, done: dict[str, Outcome], source: str) -> Ver
         "correct" if failure is None else failure.kind,
         _ID,
         extracted=source if len(source) <= SHOWN else source[:SHOWN] + "…",
-        parts=tuple(Part(name, float(done.kind == "ok"), done.kind, done.evidence) for name, done in outcomes),
+        parts=tuple(Part(name, done.score, done.kind, done.evidence) for name, done in outcomes),
         detail=", ".join(words),
     )

@@ -1,0 +1,418 @@
+"""Tests that only compare answers: read once, judged without running their source.
+
+Most assertions of HumanEval and MBPP are ``assert f(arguments) == expected``, with constants on both sides. Their calls
+can be read off, and what they say of the answers can be worked out here, by an interpreter of the few kinds of
+expression below: no process, and no code of the test's or the candidate's. Covered: anything else makes
+:func:`read_plain` say no, and the test is run. Whatever is read here gets the verdict that running it would give. Time
+and memory stay linear in the answers (sorting apart): nothing here multiplies, repeats or formats what came back.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lydite.verifiers.code.compare import told
+from lydite.verifiers.code.outcome import OK, Outcome
+from lydite.verifiers.code.tester import exception_like
+from lydite.verifiers.code.values import MalformedError, check_hashes, decode, encode
+
+MAX_CALLS = 1000
+"""Calls of one test."""
+MAX_BITS = 4096
+"""Of a number that a test's own constants make."""
+MAX_LENGTH = 20_000
+"""Of a text or list that they make."""
+
+Answers = Sequence[tuple[bytes, str, bytes, bytes]]
+Value = Callable[[Answers], Any]
+
+
+@dataclass(frozen=True)
+class PlainTest:
+    """A test as it was read.
+
+    Attributes:
+        calls: encoded arguments of its calls, in order.
+        checks: what is asserted, in order, with the message; ``None``: one that is worked out where it is needed.
+        uses: built-in names that it relies on.
+    """
+
+    calls: tuple[bytes, ...]
+    checks: tuple[tuple[Value, str | None], ...]
+    uses: frozenset[str]
+
+    def means_the_same(self, defined: frozenset[str] | None) -> bool:
+        """Whether it does where a prompt defines these names (``None``: any)."""
+        return not self.uses if defined is None else not self.uses & defined
+
+
+def judge(test: PlainTest, answers: Answers, stopped: Outcome | None) -> Outcome | None:
+    """What becomes of a test with these answers; ``stopped`` where it comes to a call without one. ``None``: it has to
+    be run."""
+    for check, message in test.checks:
+        try:
+            if not check(answers):
+                return None if message is None else Outcome("wrong", told("AssertionError", message))
+        except _StoppedError:
+            return stopped or Outcome("error", "ended before it returned")
+        except _RaisedError as raised:
+            return Outcome("error", told(type(raised.error).__name__, str(raised.error)))
+        except _UnreadableError:
+            return None
+        except Exception as error:
+            return Outcome("wrong", told(type(error).__name__, str(error)[:300]))
+    return OK
+
+
+def read_plain(tree: ast.Module, entry: str) -> PlainTest | None:
+    """A test, where it is made of nothing but the above."""
+    reader = _Reader({entry.rpartition(".")[2], "candidate"})
+    try:
+        reader.module(tree.body)
+    except Exception:  # also what its constants raise: whoever runs it will see
+        return None
+    if not 0 < len(reader.calls) <= MAX_CALLS:
+        return None
+    return PlainTest(tuple(reader.calls), tuple(reader.checks), frozenset(reader.uses))
+
+
+class _UnreadableError(Exception):
+    """The test has to be run."""
+
+
+class _StoppedError(Exception):
+    """There is no answer."""
+
+
+class _RaisedError(Exception):
+    """The candidate has raised this."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+class _Coroutine:
+    """What an asynchronous function returns to a test that does not await it."""
+
+
+def _answer(kind: str, raw: bytes) -> Any:
+    if kind == "V":
+        return decode(raw)
+    if kind == "W":
+        return _Coroutine()
+    if kind == "E":
+        _, near, message = decode(raw)
+        raise _RaisedError(exception_like(near, message))
+    raise _StoppedError
+
+
+def _hashing(make: Callable[[Any], Any]) -> Callable[..., Any]:
+    """``set`` and ``frozenset``, but not of members that were made to collide."""
+
+    def made(*given: Any) -> Any:
+        if given and type(given[0]) in (list, tuple):
+            try:
+                check_hashes(list(given[0]))
+            except MalformedError:
+                raise _UnreadableError from None
+        return make(*given)
+
+    return made
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "all": all,
+    "any": any,
+    "bool": bool,
+    "float": float,
+    "frozenset": _hashing(frozenset),
+    "int": int,
+    "isinstance": isinstance,
+    "len": len,
+    "list": list,
+    "max": max,
+    "min": min,
+    "round": round,
+    "set": _hashing(set),
+    "sorted": sorted,
+    "sum": sum,
+    "tuple": tuple,
+}
+_TYPES = {kind.__name__: kind for kind in (bool, bytes, complex, dict, float, frozenset, int, list, set, str, tuple)}
+_COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda left, right: left in right,
+    ast.NotIn: lambda left, right: left not in right,
+}
+_UNARY: dict[type, Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_}
+_BINARY: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Div: operator.truediv,
+}
+"""Of answers, too."""
+_OF_CONSTANTS: dict[type, Callable[[Any, Any], Any]] = {
+    **_BINARY,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_PLAIN_CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
+
+
+class _Reader:
+    """Reads the statements of a test, in the order in which they are run."""
+
+    def __init__(self, proxies: set[str]) -> None:
+        self.proxies = proxies
+        self.calls: list[bytes] = []
+        self.checks: list[tuple[Value, str | None]] = []
+        self.uses: set[str] = set()
+        self.constants: dict[str, Value] = {}
+        self.imported: set[str] = set()
+
+    def module(self, body: list[ast.stmt]) -> None:
+        """All of the source: statements, or a function ``check`` with one parameter that is called once, at the end;
+        where it is not called, it will be."""
+        function: ast.FunctionDef | None = None
+        called = False
+        for node in body:
+            if called:
+                raise _UnreadableError
+            if isinstance(node, ast.FunctionDef) and node.name == "check" and function is None and not self.calls:
+                function = node
+            elif function is not None and _calls_check(node, self.proxies):
+                called = True
+            elif isinstance(node, ast.Import):
+                if [(name.name, name.asname) for name in node.names] != [("math", None)]:
+                    raise _UnreadableError
+                self.imported.add("math")
+            elif function is None or not isinstance(node, ast.Assert):
+                self.statement(node)
+            else:
+                raise _UnreadableError
+        if function is not None:
+            given = function.args
+            if function.decorator_list or self.calls or len(given.args) != 1 or _has_more(given):
+                raise _UnreadableError
+            self.proxies = self.proxies | {given.args[0].arg}
+            taken = set(self.constants)  # a local name of the same kind would be another variable from the start
+            for node in function.body:
+                self.statement(node, taken)
+
+    def statement(self, node: ast.stmt, taken: Collection[str] = ()) -> None:
+        """An assertion, a constant with a name (none of those that are taken), or nothing."""
+        if isinstance(node, ast.Assert):
+            message: str | None = "" if node.msg is None else None
+            if isinstance(node.msg, ast.Constant) and type(node.msg.value) is str:
+                message = node.msg.value[:300]
+            self.checks.append((self.value(node.test), message))
+        elif isinstance(node, ast.Assign):
+            if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+                raise _UnreadableError
+            name = node.targets[0].id
+            if name in {*self.proxies, *_FUNCTIONS, *_TYPES, "math", "check", *taken}:
+                raise _UnreadableError
+            self.constants[name] = self.constant(node.value)
+        elif not isinstance(node, ast.Pass) and not (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        ):
+            raise _UnreadableError
+
+    def constant(self, node: ast.expr) -> Value:
+        """An expression without a call of the candidate."""
+        before = len(self.calls)
+        value = self.value(node)
+        if len(self.calls) != before:
+            raise _UnreadableError
+        return value
+
+    def value(self, node: ast.expr) -> Value:
+        """An expression, as a function of the answers."""
+        match node:
+            case ast.Constant(value=constant) if type(constant) in _PLAIN_CONSTANTS:
+                return lambda _: constant
+            case ast.Name(id=name) if name in self.constants:
+                return self.constants[name]
+            case ast.List(elts=items):
+                return self.display(items, list)
+            case ast.Tuple(elts=items):
+                return self.display(items, tuple)
+            case ast.Set(elts=items):
+                return self.display(items, set)
+            case ast.Dict(keys=keys, values=values):
+                if None in keys:
+                    raise _UnreadableError
+                names, values_of = [self.constant(key) for key in keys if key is not None], self.display(values, tuple)
+                return lambda answers: dict(zip([name(answers) for name in names], values_of(answers), strict=True))
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
+                unary, of = _UNARY[type(op)], self.value(operand)
+                return lambda answers: unary(of(answers))
+            case ast.BinOp(left=left, op=op, right=right):
+                return self.binary(left, op, right)
+            case ast.BoolOp(op=op, values=[first, *rest]):
+                parts = [self.value(first), *map(self.constant, rest)]
+                return _either(parts) if isinstance(op, ast.Or) else _both(parts)
+            case ast.Compare(left=left, ops=ops, comparators=[first, *rest]):
+                operands = [self.value(left), self.value(first), *map(self.constant, rest)]
+                return _compared(operands, [_COMPARISONS[type(op)] for op in ops])
+            case ast.Subscript(value=of_what, slice=place):
+                whole, at = self.value(of_what), self.constant(place)
+                return lambda answers: whole(answers)[at(answers)]
+            case ast.Call(func=function, args=arguments, keywords=keywords):
+                return self.call(function, arguments, keywords)
+        raise _UnreadableError
+
+    def display(self, items: list[ast.expr], make: Callable[[Any], Any]) -> Value:
+        """The items of a list, tuple or set."""
+        values = [self.constant(item) if make is set else self.value(item) for item in items]
+        return lambda answers: make([value(answers) for value in values])
+
+    def binary(self, left: ast.expr, op: ast.operator, right: ast.expr) -> Value:
+        """Arithmetic: little of it with answers, more with the test's own constants, whose size is bounded here."""
+        before = len(self.calls)
+        one, other = self.value(left), self.value(right)
+        if len(self.calls) != before:
+            operation = _BINARY.get(type(op))
+            if operation is None:
+                raise _UnreadableError
+            return lambda answers: operation(one(answers), other(answers))
+        try:
+            made = _bounded(_OF_CONSTANTS.get(type(op)), one(()), other(()))
+        except Exception:
+            raise _UnreadableError from None
+        return lambda _: made
+
+    def call(self, function: ast.expr, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Value:
+        """A call of the candidate, or of one of the functions above."""
+        if any(isinstance(item, ast.Starred) for item in arguments) or any(item.arg is None for item in keywords):
+            raise _UnreadableError
+        named = {str(item.arg): item.value for item in keywords}
+        if isinstance(function, ast.Name) and function.id in self.proxies:
+            positional = [self.constant(item)(()) for item in arguments]
+            self.calls.append(encode((positional, {name: self.constant(item)(()) for name, item in named.items()})))
+            at = len(self.calls) - 1
+            return lambda answers: _answer(answers[at][1], answers[at][2])
+        if isinstance(function, ast.Attribute):
+            if ast.unparse(function) != "math.isclose" or "math" not in self.imported:
+                raise _UnreadableError
+            self.uses.add("math")
+            known: Callable[..., Any] = math.isclose
+        elif isinstance(function, ast.Name) and function.id in _FUNCTIONS:
+            self.uses.add(function.id)
+            known = _FUNCTIONS[function.id]
+        else:
+            raise _UnreadableError
+        if known is isinstance:
+            if len(arguments) != 2 or not isinstance(arguments[1], ast.Name) or arguments[1].id not in _TYPES or named:
+                raise _UnreadableError
+            what, kind = self.value(arguments[0]), _TYPES[arguments[1].id]
+            self.uses.add(arguments[1].id)
+            return lambda answers: isinstance(what(answers), kind)
+        if known is sum and (len(arguments) != 1 or named):
+            raise _UnreadableError  # sums of lists take time that grows with the square
+        if known is round and (named or len(arguments) > 1) and not self.is_small(*arguments[1:]):
+            raise _UnreadableError
+        given = [self.value(item) for item in arguments]
+        options = {name: self.constant(item) for name, item in named.items()}
+        return lambda answers: known(
+            *[value(answers) for value in given], **{name: value(answers) for name, value in options.items()}
+        )
+
+    def is_small(self, *nodes: ast.expr) -> bool:
+        """Whether this is one expression of constants, and its value a small whole number."""
+        value = self.constant(nodes[0])(()) if len(nodes) == 1 else None
+        return type(value) is int and abs(value) <= 400
+
+
+def _has_more(given: ast.arguments) -> bool:
+    """Whether a function takes anything but parameters without defaults, by position or by name."""
+    return bool(given.posonlyargs or given.vararg or given.kwonlyargs or given.kwarg or given.defaults)
+
+
+def _calls_check(node: ast.stmt, proxies: set[str]) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Name)
+        and node.value.func.id == "check"
+        and not node.value.keywords
+        and len(node.value.args) == 1
+        and isinstance(node.value.args[0], ast.Name)
+        and node.value.args[0].id in proxies
+    )
+
+
+def _either(parts: list[Value]) -> Value:
+    def value(answers: Answers) -> Any:
+        said: Any = None
+        for part in parts:
+            said = part(answers)
+            if said:
+                break
+        return said
+
+    return value
+
+
+def _both(parts: list[Value]) -> Value:
+    def value(answers: Answers) -> Any:
+        said: Any = None
+        for part in parts:
+            said = part(answers)
+            if not said:
+                break
+        return said
+
+    return value
+
+
+def _compared(operands: list[Value], comparisons: list[Callable[[Any, Any], Any]]) -> Value:
+    def value(answers: Answers) -> Any:
+        left, said = operands[0](answers), None
+        for operand, comparison in zip(operands[1:], comparisons, strict=True):
+            right = operand(answers)
+            said = comparison(left, right)
+            if not said:
+                break
+            left = right
+        return said
+
+    return value
+
+
+def _bounded(operation: Callable[[Any, Any], Any] | None, one: Any, other: Any) -> Any:
+    """An operation on constants, unless its result is large."""
+    if operation is None:
+        raise _UnreadableError
+    if operation is operator.pow:
+        if type(one) not in (int, float) or type(other) is not int or not 0 <= other <= MAX_BITS:
+            raise _UnreadableError
+        if type(one) is int and one.bit_length() * other > MAX_BITS:
+            raise _UnreadableError
+    elif operation is operator.mul:
+        for left, right in ((one, other), (other, one)):
+            if isinstance(left, str | bytes | list | tuple) and (
+                type(right) is not int or len(left) * right > MAX_LENGTH
+            ):
+                raise _UnreadableError
+    elif operation is operator.mod and not (type(one) in (int, float) and type(other) in (int, float)):
+        raise _UnreadableError
+    made = operation(one, other)
+    if type(made) is int and made.bit_length() > MAX_BITS:
+        raise _UnreadableError
+    return made
