@@ -1,0 +1,238 @@
+"""``workspace``: files and commands in a sandbox of the attempt's own.
+
+Covered: each attempt has a file tree, processes and limits of its own, no network, no secrets (docs/sandbox.md); a path
+that leads out is refused, also through links; output is cut with a mark that says how much; what is no UTF-8 is
+replaced.
+Not covered: what a command that the task's author wrote does in it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from typing import Any
+
+from lydite.environments.protocol import Answer
+from lydite.environments.tools import ArgumentError, FunctionTool
+from lydite.errors import InputError, LyditeError, UnavailableError
+from lydite.rollout import Tool
+from lydite.sandbox import ExecResult, Sandbox, Snapshot, Status, Workspace
+from lydite.task import Task
+
+TIMEOUT = 30.0
+"""Seconds of one command, unless it asks for fewer."""
+SETUP_TIMEOUT = 120.0
+"""Seconds of one set-up command."""
+SHOWN = 10_000
+"""Characters of output that a policy is shown of one command or file."""
+KEPT = 32
+"""Prepared workspaces at hand, by task."""
+
+
+class WorkspaceLostError(LyditeError):
+    """The workspace was lost by the doing of its own programs: they filled its memory. The attempt's fault."""
+
+
+class WorkspaceEnvironment:
+    """Tools of a terminal. See the module."""
+
+    name = "workspace"
+    version = 1
+
+    def __init__(self, sandbox: Sandbox | None = None, *, timeout: float = TIMEOUT, shown: int = SHOWN) -> None:
+        """Args:
+        sandbox: where workspaces live; one of its own when not given, made when the first episode starts.
+        timeout: seconds of one command.
+        shown: characters of output that a policy is shown of one call.
+        """
+        self._own = sandbox is None
+        self._sandbox, self._timeout, self._shown = sandbox, timeout, shown
+        self._lock = threading.Lock()
+        self._prepared: OrderedDict[str, Snapshot] = OrderedDict()
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """``run_command``, ``read_file``, ``write_file``, ``list_dir``, in alphabetical order of their names."""
+        return tuple(tool.tool for tool in TOOLS.values())
+
+    def start(self, task: Task) -> WorkspaceEpisode:
+        """A workspace with the task's files, after its set-up commands.
+
+        Raises:
+            InputError: a path or a command of the set-up fails.
+            UnavailableError: no sandbox here.
+        """
+        sandbox = self._opened()
+        with self._lock:
+            prepared = self._prepared.get(task.digest)
+        if prepared is None:
+            prepared = _prepare(sandbox, task)
+            with self._lock:
+                self._prepared[task.digest] = prepared
+                if len(self._prepared) > KEPT:
+                    self._prepared.popitem(last=False)
+        return WorkspaceEpisode(sandbox.session(prepared), self._timeout, self._shown)
+
+    def _opened(self) -> Sandbox:
+        with self._lock:
+            if self._sandbox is None:
+                self._sandbox = Sandbox()
+            return self._sandbox
+
+    def close(self) -> None:
+        """End the sandbox, where it is this environment's own."""
+        with self._lock:
+            if self._own and self._sandbox is not None:
+                self._sandbox.close()
+                self._sandbox = None
+
+
+def _prepare(sandbox: Sandbox, task: Task) -> Snapshot:
+    """The workspace as every attempt at a task finds it. What set-up commands leave running is ended."""
+    start = Snapshot.from_files({path: text.encode() for path, text in task.setup_files.items()})
+    if not task.setup_commands:
+        return start
+    with sandbox.session(start) as workspace:
+        for index, command in enumerate(task.setup_commands):
+            result = workspace.exec(command, timeout=SETUP_TIMEOUT)
+            if result.status is Status.INVALID:
+                raise UnavailableError(f"the sandbox failed in a set-up command: {result.detail}")
+            if result.status is not Status.OK:
+                said = _text(result.stderr or result.stdout).strip()[-300:]
+                raise InputError(
+                    f"fails ({result.status}, exit code {result.exit_code}): {said}",
+                    field=f"setup_commands.{index}",
+                    remedy="try it with: lydite sandbox exec DIR -- COMMAND",
+                )
+        workspace.freeze()
+        return workspace.snapshot()
+
+
+class WorkspaceEpisode:
+    """One workspace, for one attempt."""
+
+    done = False
+
+    def __init__(self, workspace: Workspace, timeout: float, shown: int) -> None:
+        self._workspace, self._timeout, self._shown = workspace, timeout, shown
+        self._state: Snapshot | None = None
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Answer:
+        """Carry out one call."""
+        begin = time.perf_counter()
+        tool = TOOLS.get(name)
+        if tool is None:
+            return Answer(text=f"error: there is no tool {name[:80]!r}; tools: {', '.join(TOOLS)}", failed=True)
+        try:
+            text, failed = tool.function(self, **tool.arguments(arguments)), False
+        except ArgumentError as error:
+            text, failed = f"error: {error}", True
+        except InputError as error:
+            text, failed = f"error: {error.message}", True
+        except OSError as error:
+            text, failed = f"error: {(error.strerror or str(error)).partition(' [')[0]}", True
+        return Answer(text=text, failed=failed, seconds=time.perf_counter() - begin)
+
+    def list_dir(self, path: str = "") -> str:
+        """List the names in a folder of the workspace. Folders end in a slash.
+
+        Args:
+            path: The folder, relative to the workspace. Leave it out for the workspace itself.
+        """
+        names = self._workspace.list(path)
+        return cut("\n".join(names) if names else "(empty)", self._shown)
+
+    def read_file(self, path: str) -> str:
+        """Read a text file of the workspace.
+
+        Args:
+            path: The file, relative to the workspace.
+        """
+        return cut(_text(self._workspace.read(path)), self._shown)
+
+    def run_command(self, command: str) -> str:
+        """Run a shell command in the workspace and return what it prints, and its exit code if that is not 0.
+
+        Args:
+            command: The command, as one line of a shell.
+        """
+        result = self._workspace.exec(command, timeout=self._timeout)
+        if result.status is Status.INVALID:
+            raise UnavailableError(f"the workspace was lost: {result.detail}")
+        if result.status is Status.MEMORY and result.exit_code is None:
+            raise WorkspaceLostError(result.detail)
+        return self._said(result)
+
+    def write_file(self, path: str, content: str) -> str:
+        """Write a text file in the workspace. It is made, or replaced, with the folders above it.
+
+        Args:
+            path: The file, relative to the workspace.
+            content: All of its text.
+        """
+        data = content.encode("utf-8", "replace")
+        self._workspace.write(path, data)
+        return f"wrote {len(data)} bytes to {path}"
+
+    def _said(self, result: ExecResult) -> str:
+        parts = [_text(result.stdout), _text(result.stderr)]
+        text = "".join(part if part.endswith("\n") else part + "\n" for part in parts if part)
+        text = cut(text, self._shown)
+        if result.status is Status.OK:
+            return text or "(no output)"
+        if result.status is Status.ERROR:
+            return f"{text}[exit code {result.exit_code}]"
+        return f"{text}[ended: {_WHY.get(result.status, str(result.status))}]"
+
+    def freeze(self) -> Snapshot:
+        """End all processes and take the tree.
+
+        Raises:
+            WorkspaceLostError: the attempt's own programs lost it.
+            UnavailableError: we did.
+        """
+        if self._state is None:
+            try:
+                self._workspace.freeze()
+                self._state = self._workspace.snapshot()
+            except UnavailableError as error:
+                if self._workspace.exec("true").status is Status.MEMORY:
+                    raise WorkspaceLostError(str(error)) from None
+                raise
+        return self._state
+
+    def close(self) -> None:
+        """Remove the workspace."""
+        self._workspace.close()
+
+
+_WHY = {
+    Status.TIMEOUT: "it ran out of time",
+    Status.MEMORY: "it ran out of memory",
+    Status.PROCESSES: "it started too many processes",
+    Status.DISK: "the disk is full",
+    Status.OUTPUT: "it printed too much; the rest is cut off",
+    Status.KILLED: "it was killed",
+}
+TOOLS = {
+    function.__name__: FunctionTool(function)
+    for function in (
+        WorkspaceEpisode.list_dir,
+        WorkspaceEpisode.read_file,
+        WorkspaceEpisode.run_command,
+        WorkspaceEpisode.write_file,
+    )
+}
+
+
+def cut(text: str, limit: int) -> str:
+    """A text of at most about ``limit`` characters: beginning and end, and between them how much was left out."""
+    if len(text) <= limit:
+        return text
+    head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]
+    return f"{head}\n[… {len(text) - len(head) - len(tail)} of {len(text)} characters left out …]\n{tail}"
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
