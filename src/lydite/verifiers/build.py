@@ -15,7 +15,7 @@ from lydite.errors import InputError, UnavailableError
 from lydite.task import Checker
 from lydite.verdict import Verdict
 from lydite.verifiers.own import locate
-from lydite.verifiers.protocol import Check, Submission, Verifier
+from lydite.verifiers.protocol import Check, Step, Submission, Verifier
 from lydite.verifiers.registry import find
 
 CACHE_SIZE = 4096
@@ -27,8 +27,8 @@ class CompiledChecker:
 
     Attributes:
         checker: what it was compiled from.
-        id: ``name@version`` of the verifier.
-        source: hex SHA-256 over the verifier's source files; stable between processes.
+        id: ``name@version`` of the verifier; a composite's names its components too.
+        source: hex SHA-256 over the verifier's source files, those of components too; stable between processes.
     """
 
     __slots__ = ("_check", "checker", "id", "source")
@@ -39,6 +39,8 @@ class CompiledChecker:
         self.source = source_hash(verifier)
         try:
             self._check: Check = verifier.compile(checker.config)
+            self.id = getattr(self._check, "id", self.id)
+            self.source = getattr(self._check, "source", self.source)
         except (InputError, UnavailableError, KeyboardInterrupt):
             raise
         except BaseException as error:  # a fault of the verifier's: no attempt may be blamed for it
@@ -48,10 +50,7 @@ class CompiledChecker:
     def __call__(self, submission: Submission) -> Verdict:
         """The verdict. A fault of the verifier's own is ``invalid`` with reason ``verifier_error``, never a score."""
         try:
-            text = submission.text
-            if not text.isascii() and (clean := well_formed(text)) is not text:
-                submission = msgspec.structs.replace(submission, text=clean)
-            verdict = self._check(submission)
+            verdict = self._check(_clean(submission))
             if type(verdict) is Verdict:
                 return verdict
             fault = f"returned {type(verdict).__name__}, not a Verdict"
@@ -60,6 +59,24 @@ class CompiledChecker:
         except BaseException as error:  # also SystemExit, and what libraries in other languages call a panic
             fault = _told(error)
         return Verdict.invalid("verifier_error", self.id, detail=fault)
+
+    def explain(self, submission: Submission) -> tuple[Step, ...]:
+        """The steps that led to the verdict; none where the verifier does not tell them. Never raises."""
+        tell = getattr(self._check, "explain", None)
+        if tell is None:
+            return ()
+        try:
+            return tuple(tell(_clean(submission)))
+        except Exception as error:
+            return (Step("explain", _told(error)),)
+
+
+def _clean(submission: Submission) -> Submission:
+    """A submission whose text has no lone surrogates."""
+    text = submission.text
+    if text.isascii() or (clean := well_formed(text)) is text:
+        return submission
+    return msgspec.structs.replace(submission, text=clean)
 
 
 def _told(error: BaseException) -> str:

@@ -47,8 +47,22 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     hacks: dict[str, str] = {}
 
 
+class Step(msgspec.Struct, frozen=True):
+    """One step on the way to a verdict, for people: what was done, and what came of it.
+
+    The words may change without a new version of the verifier, and say more on an idle machine than on a busy one (how
+    far a proof came): they are no part of a verdict.
+    """
+
+    name: str
+    said: str
+
+
 class Check(Protocol):
-    """A compiled checker. Pure, deterministic, thread-safe; never raises for anything in the submission."""
+    """A compiled checker. Pure, deterministic, thread-safe; never raises for anything in the submission.
+
+    A method ``explain(submission) -> tuple[Step, ...]`` is optional: ``lydite verify --explain`` shows it.
+    """
 
     def __call__(self, submission: Submission) -> Verdict: ...
 

@@ -3,7 +3,8 @@
 from lydite.verifiers.math.answer import Answer, Rules
 from lydite.verifiers.math.compare import compare
 from lydite.verifiers.math.extract import Extraction, extract
+from lydite.verifiers.math.kinds import kind_name, show
 from lydite.verifiers.math.reading import read
-from lydite.verifiers.math.verifier import MathVerifier
+from lydite.verifiers.math.verifier import MathVerifier, explain
 
-__all__ = ["Answer", "Extraction", "MathVerifier", "Rules", "compare", "extract", "read"]
+__all__ = ["Answer", "Extraction", "MathVerifier", "Rules", "compare", "explain", "extract", "kind_name", "read", "show"]

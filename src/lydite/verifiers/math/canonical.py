@@ -25,6 +25,7 @@ from lydite.verifiers.math.quotient import Quotient
 Decision = Literal["equal", "different", "open"]
 _LOG_OF_PRIME = re.compile(r"fln\(\d{1,6}\)")
 _LOG_OF_SYMBOL = re.compile(r"fln\(1 s[A-Za-z]+\)")
+_STRUCTURES = frozenset(["tuple", "set", "named", "cup", "cap", "minus", "matrix", "list", "dots", "pm", "mp", "mod"])
 _OPAQUE = frozenset(["floor", "ceil", "max", "min", "gcd", "lcm"])
 
 
@@ -46,13 +47,16 @@ def decide(a: Node, b: Node) -> tuple[Decision, bool]:
     return ("different" if complete else "open"), complete
 
 
-def is_complete(node: Node) -> bool:
-    """Whether the normal form alone decides about this expression."""
+def is_open(node: Node) -> bool:
+    """Whether an expression, or one within a structure, has no normal form that decides alone."""
+    if node.op in _STRUCTURES:
+        parts = [part for arg in node.args for part in (arg if type(arg) is tuple else (arg,))]
+        return any(is_open(part) for part in parts if isinstance(part, Node))
     try:
         form = normal_form(node)
     except UndefinedError:
-        return True
-    return form is not None and _is_complete([form])
+        return False
+    return form is None or not _is_complete([form])
 
 
 @lru_cache(maxsize=2048)

@@ -168,7 +168,7 @@ def _tree(node: Any) -> str:
     if op in _AFTER:
         return _inner(args[0]) + _AFTER[op]
     if op == "root":
-        return f"root({_tree(args[0])}" + (")" if args[1] == num(2) else f", {_tree(args[1])})")
+        return f"sqrt({_tree(args[0])})" if args[1] == num(2) else f"root({_tree(args[0])}, {_tree(args[1])})"
     if op == "call":
         return f"{args[0]}({_tree(args[1])})"
     if op == "tuple":

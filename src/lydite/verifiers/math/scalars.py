@@ -37,6 +37,7 @@ def equal(a: Node, b: Node, tolerance: Fraction | None = None) -> bool:
         LostError: the process that confirms is gone, which is our fault.
     """
     if a == b and not contains((a, b), "div", "pow", "const"):
+        note("exact", "the same")
         return True
     try:
         x, y = rational(a), rational(b)
@@ -45,6 +46,7 @@ def equal(a: Node, b: Node, tolerance: Fraction | None = None) -> bool:
             note("exact", "rational numbers, " + ("the same" if x == y else "close enough" if same else "different"))
             return same
         if a == b:
+            note("exact", "the same")
             return True
         names = bool(traits(a).names or traits(b).names)
         if not names and ((x is not None and _is_no_number(b)) or (y is not None and _is_no_number(a))):

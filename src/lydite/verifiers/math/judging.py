@@ -1,0 +1,96 @@
+"""From an extraction to a verdict: which answer counts, whether it is the gold, and why not."""
+
+from __future__ import annotations
+
+import re
+
+from lydite.verdict import Verdict
+from lydite.verifiers.math.answer import SCALARS, Answer, Rules
+from lydite.verifiers.math.claims import last_formula
+from lydite.verifiers.math.compare import compare
+from lydite.verifiers.math.extract import Extraction
+from lydite.verifiers.math.nodes import TooBigError
+from lydite.verifiers.math.reading import read
+from lydite.verifiers.math.restated import is_echoed, is_restated
+from lydite.verifiers.math.work import MAX_STEPS, TooLongError
+from lydite.verifiers.protocol import Submission
+from lydite.verifiers.text import is_refusal
+
+VERSION = 1
+ID = f"math@{VERSION}"
+MAX_SHOWN = 300
+"""Characters of ``Verdict.extracted``."""
+
+_OPEN = re.compile(r"\?|\b(?:or|vs|versus|never|wrong|incorrect)\b|n't\b", re.IGNORECASE)
+
+
+def judge(found: Extraction, gold: Answer, rules: Rules, submission: Submission) -> Verdict:
+    """The verdict on what was found.
+
+    Raises:
+        LostError: the process that confirms is gone, which is our fault.
+    """
+    if found.place == "line" and gold.kind in SCALARS:
+        found = one_value(found)
+    if not found.answers:
+        return Verdict.unparseable("refused" if found.refused else "no_answer", ID)
+    shown = " | ".join(found.answers)[:MAX_SHOWN]
+    try:
+        answer, doubt = chosen(found, gold)
+        if doubt:
+            return Verdict.of(0.0, "ambiguous", ID, extracted=shown, detail=doubt)
+        right = compare(answer, gold, rules)
+    except TooLongError:
+        detail = f"comparing it takes more than {MAX_STEPS} steps"
+        return Verdict.of(0.0, "timeout", ID, extracted=shown, detail=detail)
+    except (TooBigError, RecursionError):
+        return Verdict.of(0.0, "resource", ID, extracted=shown, detail="too large to be evaluated")
+    if not right:
+        return _wrong(answer, gold, shown)
+    if is_restated(answer, gold, submission) or (found.place != "box" and is_echoed(found.answers[-1], submission)):
+        detail = "not evaluated, or the question itself"
+        return Verdict.of(0.0, "restated_question", ID, extracted=shown, detail=detail)
+    return Verdict.of(1.0, "correct", ID, extracted=shown)
+
+
+def one_value(found: Extraction) -> Extraction:
+    """A last line that turns out to be a sentence: its last formula or number, as of any longer text."""
+    line = found.answers[-1]
+    answer = read(line)
+    if answer.kind != "text" or answer.hedged or _OPEN.search(line) or not any(char.isdigit() for char in line):
+        return found
+    number = last_formula(line)
+    return found._replace(answers=(number,), place="last") if number else found
+
+
+def chosen(found: Extraction, gold: Answer) -> tuple[Answer, str]:
+    """The one answer of all that were found, and why it is in doubt, where it is."""
+    answers = [read(text) for text in found.answers]
+    answer = answers[-1]
+    if len(answers) > 1 and not all(compare(other, answer) for other in answers[:-1]):
+        if found.relation == "scatter" or gold.kind not in ("list", "set", "expression", "quantity"):
+            return answer, "several answers that disagree"
+        answer = Answer("list", "", items=tuple(answers), data="and")
+    if found.hedged:
+        return answer, "taken back, or left open"
+    if found.after is not None:
+        again = read(found.after)
+        if again.kind in SCALARS and not compare(again, answer):
+            return answer, f"the text goes on to say {found.after[:60]!r}"
+    return answer, ""
+
+
+def _wrong(answer: Answer, gold: Answer, shown: str) -> Verdict:
+    if answer.kind == "none":
+        return Verdict.unparseable("no_answer", ID, extracted=shown)
+    if answer.kind == "text" and is_refusal(shown):
+        return Verdict.unparseable("refused", ID, extracted=shown)
+    if answer.kind == "big":
+        return Verdict.of(0.0, "resource", ID, extracted=shown)
+    if answer.hedged or (
+        answer.kind == "list" and answer.data == "or" and gold.kind not in ("list", "set", "relation")
+    ):
+        return Verdict.of(0.0, "ambiguous", ID, extracted=shown)
+    if answer.kind == "text" and gold.kind != "text" and "\\" in shown:
+        return Verdict.unparseable("unparseable_answer", ID, extracted=shown)
+    return Verdict.of(0.0, "incorrect", ID, extracted=shown)
