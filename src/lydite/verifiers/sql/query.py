@@ -35,6 +35,7 @@ _OTHERS = _WRITES | frozenset(
     RELEASE EXPLAIN SET USE CALL COPY LOAD INSTALL EXPORT IMPORT GRANT REVOKE EXECUTE PREPARE DEALLOCATE DESCRIBE DESC
     SHOW SUMMARIZE CHECKPOINT DECLARE DO LOCK COMMENT RESET""".split()  # noqa: SIM905
 )
+_CLOCK_LIKE = re.compile(r"date|time|julianday|unixepoch|strftime", re.IGNORECASE)
 _CLOCK_WORDS = frozenset({"CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP"})
 _CLOCK_CALLS = frozenset({"DATE", "TIME", "DATETIME", "JULIANDAY", "UNIXEPOCH", "STRFTIME", "TIMEDIFF"})
 
@@ -103,9 +104,10 @@ def clause(sql: str, *words: str) -> bool:
 
 def reads_clock(sql: str) -> bool:
     """Whether a query asks for the present time: ``CURRENT_DATE`` and its like, ``'now'``, ``date()``."""
-    known, call = False, ""
+    if not _CLOCK_LIKE.search(sql):
+        return False
+    known, now = False, False
     previous: list[Token] = []
-    now = False
     for token in tokens(sql):
         if token.kind == "word" and token.text in _CLOCK_WORDS:
             return True
