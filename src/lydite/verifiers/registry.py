@@ -25,6 +25,7 @@ BUILTIN = {
     "proof": "lydite.verifiers.proof.verifier:ProofVerifier",
     "regex": "lydite.verifiers.regex.verifier:RegexVerifier",
     "sql": "lydite.verifiers.sql.verifier:SqlVerifier",
+    "text_transform": "lydite.verifiers.text_transform.verifier:TextTransformVerifier",
 }
 """Name to ``module:class``; the module is imported when the verifier is first used."""
 
