@@ -39,8 +39,7 @@ class CompiledChecker:
         self.source = source_hash(verifier)
         try:
             self._check: Check = verifier.compile(checker.config)
-            self.id = getattr(self._check, "id", self.id)
-            self.source = getattr(self._check, "source", self.source)
+            self.id, self.source = getattr(self._check, "identity", (self.id, self.source))
         except (InputError, UnavailableError, KeyboardInterrupt):
             raise
         except BaseException as error:  # a fault of the verifier's: no attempt may be blamed for it

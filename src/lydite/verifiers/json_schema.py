@@ -175,7 +175,10 @@ def _has_reference(schema: Any) -> bool:
 def _fits(validator: Validator, expected: Any) -> None:
     if expected == {}:
         raise InputError("names no field", field="expected", remedy="give the fields that count, or leave it out")
-    error = next(iter(validator.iter_errors(expected)), None)
+    try:
+        error = next(iter(validator.iter_errors(expected)), None)
+    except UnicodeEncodeError:
+        raise InputError("holds half of a surrogate pair", field="expected", remedy="such text has no UTF-8") from None
     if error is not None:
         field = ".".join(["expected", *map(str, error.instance_path)])
         raise InputError(f"does not fit the schema: {error.message[:300]}", field=field, remedy="mend one of the two")

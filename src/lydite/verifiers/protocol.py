@@ -61,7 +61,8 @@ class Step(msgspec.Struct, frozen=True):
 class Check(Protocol):
     """A compiled checker. Pure, deterministic, thread-safe; never raises for anything in the submission.
 
-    A method ``explain(submission) -> tuple[Step, ...]`` is optional: ``lydite verify --explain`` shows it.
+    A method ``explain(submission) -> tuple[Step, ...]`` is optional: ``lydite verify --explain`` shows it. So is
+    ``identity``, a pair of id and source hash, for a check that has other verifiers judge: it has to name them all.
     """
 
     def __call__(self, submission: Submission) -> Verdict: ...

@@ -17,15 +17,20 @@ from lydite.verifiers.own import FunctionVerifier, attribute_of, import_failure,
 from lydite.verifiers.protocol import Verifier
 
 BUILTIN = {
+    "all_of": "lydite.verifiers.composites:AllOfVerifier",
     "choice": "lydite.verifiers.choice:ChoiceVerifier",
     "code": "lydite.verifiers.code.verifier:CodeVerifier",
     "exact": "lydite.verifiers.exact:ExactVerifier",
+    "format": "lydite.verifiers.format:FormatVerifier",
+    "gate": "lydite.verifiers.composites:GateVerifier",
     "json_schema": "lydite.verifiers.json_schema:JSONSchemaVerifier",
     "math": "lydite.verifiers.math.verifier:MathVerifier",
     "proof": "lydite.verifiers.proof.verifier:ProofVerifier",
     "regex": "lydite.verifiers.regex.verifier:RegexVerifier",
     "sql": "lydite.verifiers.sql.verifier:SqlVerifier",
+    "steps": "lydite.verifiers.steps.verifier:StepsVerifier",
     "text_transform": "lydite.verifiers.text_transform.verifier:TextTransformVerifier",
+    "weighted": "lydite.verifiers.composites:WeightedVerifier",
 }
 """Name to ``module:class``; the module is imported when the verifier is first used."""
 

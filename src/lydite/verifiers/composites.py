@@ -1,0 +1,318 @@
+"""``all_of``, ``weighted``, ``gate``: checkers made of checkers.
+
+Config: ``{checkers: {name: checker}}``, with ``weights: {name: weight}`` for ``weighted`` (default: all alike) and
+``gate`` (of the rest; default: all alike), and ``gate: name`` for ``gate``. A checker is ``{type, config}``, also a
+composite, up to four levels. All judge the same completion.
+
+* ``all_of``: the lowest score.
+* ``weighted``: the weighted mean, a rubric. Each criterion has to show what it saw: one that gives a score without an
+  answer, parts or a detail counts 0, reason ``no_evidence``.
+* ``gate``: 0 until the checker called ``gate`` gives 1, then the mean of the rest. While the gate is closed the rest is
+  not asked: those parts have no score and the reason ``not_judged``.
+
+A component that is invalid makes the composite invalid, reason ``invalid:NAME``: no score is made up for what could not
+be judged. A reason below 1 is that of the first component that fell short, ``NAME:reason``. Components are asked in the
+order of their names. Where all that were asked had nothing to grade, the outcome is ``unparseable``.
+
+The identity names the components, ``gate@1(math@1,steps@1)``, and the source hash covers theirs: a verdict is replayed
+only where all that had a say are as they were.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+
+from lydite.codec import sha256
+from lydite.errors import InputError
+from lydite.verdict import Outcome, Part, Verdict
+from lydite.verifiers.build import CompiledChecker, build, source_hash
+from lydite.verifiers.fields import read_config
+from lydite.verifiers.protocol import Check, Example, Submission
+
+MAX_CHECKERS = 50
+MAX_LEVELS = 4
+_SHOWN = 300
+"""Characters of a component's evidence."""
+
+_MATH = {"type": "math", "config": {"answer": "72"}}
+_STEPS = {"type": "steps", "config": {}}
+_FORMAT = {"type": "format", "config": {"required": ["work", "answer"]}}
+_RIGHT = "She sold 48 / 2 = 24 in May, altogether 48 + 24 = 72.\n\\boxed{72}"
+_LUCKY = "She sold 48 / 2 = 23 in May, altogether 48 + 23 = 72.\n\\boxed{72}"
+_FALSE = "She sold 48 / 2 = 23 in May, altogether 48 + 23 = 70.\n\\boxed{70}"
+
+
+class _All(msgspec.Struct, forbid_unknown_fields=True):
+    checkers: dict[str, dict[str, Any]]
+
+
+class _Weighted(msgspec.Struct, forbid_unknown_fields=True):
+    checkers: dict[str, dict[str, Any]]
+    weights: dict[str, float] | None = None
+
+
+class _Gate(msgspec.Struct, forbid_unknown_fields=True):
+    checkers: dict[str, dict[str, Any]]
+    gate: str
+    weights: dict[str, float] | None = None
+
+
+class _Composite:
+    """A compiled composite. ``identity``: its id and source hash, which stand for all components."""
+
+    name = ""
+
+    def __init__(self, verifier: Any, checkers: dict[str, CompiledChecker]) -> None:
+        self.checkers = checkers
+        components = ",".join(sorted({checker.id for checker in checkers.values()}))
+        self.id = f"{verifier.name}@{verifier.version}({components})"
+        sources = [checkers[name].source for name in sorted(checkers)]
+        self.identity = self.id, sha256("\n".join([source_hash(verifier), *sources]).encode())
+
+    def __call__(self, submission: Submission) -> Verdict:
+        said: dict[str, Verdict] = {}
+        parts: list[Part] = []
+        for name in self.order():
+            if not self.asks(said):
+                parts.append(Part(name, None, "not_judged"))
+                continue
+            verdict = self.checkers[name](submission)
+            said[name] = verdict
+            if verdict.outcome is Outcome.INVALID:
+                detail = f"{verdict.verifier}: {verdict.reason}" + (f": {verdict.detail}" if verdict.detail else "")
+                return Verdict.invalid(f"invalid:{name}", self.id, detail=detail[:1000])
+            parts.append(self.part(name, verdict))
+        parts.sort(key=lambda part: part.name)
+        return self.verdict(said, tuple(parts))
+
+    def order(self) -> list[str]:
+        return sorted(self.checkers)
+
+    def asks(self, said: dict[str, Verdict]) -> bool:
+        """Whether the next component is asked."""
+        return True
+
+    def part(self, name: str, verdict: Verdict) -> Part:
+        return Part(name, verdict.score, verdict.reason, _evidence(verdict))
+
+    def score(self, scores: dict[str, Fraction]) -> Fraction:
+        """The score, from those of the components that were asked."""
+        raise NotImplementedError
+
+    def verdict(self, said: dict[str, Verdict], parts: tuple[Part, ...]) -> Verdict:
+        scores = {part.name: Fraction(part.score) for part in parts if part.score is not None}
+        exact = self.score(scores)
+        score = float(exact)
+        if exact < 1 <= score:
+            score = math.nextafter(1.0, 0.0)  # a sliver short of right is not right
+        elif score == 0 < exact:
+            score = math.ulp(0.0)
+        extracted = next((v.extracted for v in said.values() if v.extracted is not None), None)
+        if score == 1:
+            return Verdict.of(1.0, "correct", self.id, extracted=extracted, parts=parts)
+        short = next(part for name in said for part in parts if part.name == name and part.score != 1)
+        reason = f"{short.name}:{short.reason}"
+        if score == 0 and all(verdict.outcome is Outcome.UNPARSEABLE for verdict in said.values()):
+            return Verdict.unparseable(reason, self.id, extracted=extracted, parts=parts)
+        return Verdict.of(score, reason, self.id, extracted=extracted, parts=parts)
+
+
+class _AllOf(_Composite):
+    def score(self, scores: dict[str, Fraction]) -> Fraction:
+        return min(scores.values())
+
+
+class _WeightedMean(_Composite):
+    def __init__(self, verifier: Any, checkers: dict[str, CompiledChecker], weights: dict[str, Fraction]) -> None:
+        super().__init__(verifier, checkers)
+        self.weights = weights
+
+    def part(self, name: str, verdict: Verdict) -> Part:
+        if verdict.score and not _evidence(verdict):
+            return Part(name, 0.0, "no_evidence")
+        return super().part(name, verdict)
+
+    def score(self, scores: dict[str, Fraction]) -> Fraction:
+        return _mean(scores, self.weights)
+
+
+class _Gated(_Composite):
+    def __init__(
+        self, verifier: Any, checkers: dict[str, CompiledChecker], weights: dict[str, Fraction], gate: str
+    ) -> None:
+        super().__init__(verifier, checkers)
+        self.weights, self.gate = weights, gate
+
+    def order(self) -> list[str]:
+        return [self.gate, *sorted(set(self.checkers) - {self.gate})]
+
+    def asks(self, said: dict[str, Verdict]) -> bool:
+        return not said or said[self.gate].correct
+
+    def score(self, scores: dict[str, Fraction]) -> Fraction:
+        return _mean(scores, self.weights) if scores[self.gate] == 1 else Fraction(0)
+
+
+def _mean(scores: dict[str, Fraction], weights: dict[str, Fraction]) -> Fraction:
+    return sum((scores[name] * weight for name, weight in weights.items()), Fraction(0)) / sum(weights.values())
+
+
+def _evidence(verdict: Verdict) -> str | None:
+    """What a component shows for its score: its answer, else its parts in a few words, else its detail."""
+    shown = verdict.extracted
+    if not shown and verdict.parts:
+        shown = ", ".join(f"{part.name}: {part.reason}" for part in verdict.parts[:10])
+    shown = shown or verdict.detail
+    return shown[:_SHOWN] if shown else None
+
+
+def _compiled(checkers: dict[str, dict[str, Any]], at_least: int) -> dict[str, CompiledChecker]:
+    """The components.
+
+    Raises:
+        InputError: too few, too many or too deep; a name that is empty or has a dot in it; a component that is
+            unusable: the field is ``checkers.NAME...``.
+    """
+    if not at_least <= len(checkers) <= MAX_CHECKERS:
+        wanted = f"needs {at_least} checker{'s' * (at_least > 1)} or more, and at most {MAX_CHECKERS}"
+        raise InputError(f"has {len(checkers)}, {wanted}", field="checkers", remedy="{name: {type, config}}")
+    if _levels(checkers) > MAX_LEVELS:
+        raise InputError(f"more than {MAX_LEVELS} composites within each other", field="checkers")
+    compiled: dict[str, CompiledChecker] = {}
+    for name, checker in sorted(checkers.items()):
+        if not name.strip() or len(name) > 60 or any(char in name for char in ".:,()@\n") or not name.isprintable():
+            raise InputError(
+                f"{name[:60]!r} is no name", field="checkers", remedy="a short word; it names a part of the verdict"
+            )
+        try:
+            compiled[name] = build(checker)
+        except InputError as error:
+            inner = (error.field or "").removeprefix("checker").lstrip(".")
+            field = ".".join(part for part in ("checkers", name, inner) if part)
+            raise InputError(error.message, field=field, remedy=error.remedy) from None
+    return compiled
+
+
+def _levels(checkers: dict[str, Any]) -> int:
+    """Levels of composites, this one included; counted no further than one beyond ``MAX_LEVELS``."""
+    levels, layer = 0, [checkers]
+    while layer and levels <= MAX_LEVELS:
+        levels += 1
+        configs = [inner.get("config") for outer in layer for inner in outer.values() if isinstance(inner, dict)]
+        found = [config.get("checkers") for config in configs if isinstance(config, dict)]
+        layer = [inner for inner in found if isinstance(inner, dict)]
+    return levels
+
+
+def _weights(given: dict[str, float] | None, names: set[str]) -> dict[str, Fraction]:
+    """A weight for each name, as given or all alike.
+
+    Raises:
+        InputError: a name without a weight, a weight without a name, or one that is not positive and finite.
+    """
+    if given is None:
+        return dict.fromkeys(sorted(names), Fraction(1))
+    for name, weight in given.items():
+        if name not in names:
+            raise InputError(
+                f"{name[:60]!r} is not weighed", field="weights", remedy=f"weigh {', '.join(sorted(names))}"
+            )
+        if not (weight > 0 and math.isfinite(weight)):
+            raise InputError(
+                f"must be more than 0, not {weight:g}", field=f"weights.{name}", remedy="leave the checker out"
+            )
+    missing = sorted(names - set(given))
+    if missing:
+        raise InputError("is missing", field=f"weights.{missing[0]}", remedy="give every checker a weight, or none")
+    return {name: Fraction(str(given[name])) for name in sorted(names)}
+
+
+class AllOfVerifier:
+    """The lowest score of several checkers."""
+
+    name = "all_of"
+    version = 1
+    examples = (
+        Example(
+            config={"checkers": {"answer": _MATH, "work": _STEPS}},
+            right=_RIGHT,
+            wrong=_FALSE,
+            hacks={"the answer alone": "\\boxed{72}", "a lucky answer": _LUCKY, "true steps to elsewhere": "1 + 1 = 2"},
+        ),
+    )
+
+    def compile(self, config: dict[str, Any]) -> Check:
+        """Compile the components.
+
+        Raises:
+            InputError: see the module; the field names the component.
+        """
+        settings = read_config(config, _All, self.name)
+        return _AllOf(self, _compiled(settings.checkers, 1))
+
+
+class WeightedVerifier:
+    """A rubric: the weighted mean of criteria that each show what they saw."""
+
+    name = "weighted"
+    version = 1
+    examples = (
+        Example(
+            config={"checkers": {"answer": _MATH, "work": _STEPS}, "weights": {"answer": 3, "work": 1}},
+            right=_RIGHT,
+            wrong=_FALSE,
+            hacks={"the answer alone": "\\boxed{72}", "a lucky answer": _LUCKY, "true steps to elsewhere": "1 + 1 = 2"},
+        ),
+    )
+
+    def compile(self, config: dict[str, Any]) -> Check:
+        """Compile the components, and check the weights.
+
+        Raises:
+            InputError: see the module; the field names the component or the weight.
+        """
+        settings = read_config(config, _Weighted, self.name)
+        checkers = _compiled(settings.checkers, 1)
+        return _WeightedMean(self, checkers, _weights(settings.weights, set(checkers)))
+
+
+class GateVerifier:
+    """Nothing counts until the gate is 1."""
+
+    name = "gate"
+    version = 1
+    examples = (
+        Example(
+            config={"checkers": {"answer": _MATH, "work": _STEPS}, "gate": "answer"},
+            right=_RIGHT,
+            wrong=_FALSE,
+            hacks={"true steps to elsewhere": "1 + 1 = 2, so \\boxed{2}", "the answer alone": "\\boxed{72}"},
+        ),
+        Example(
+            config={"checkers": {"answer": _MATH, "form": _FORMAT}, "gate": "answer"},
+            right="<work>48 + 24</work><answer>72</answer>",
+            wrong="<work>48 + 24</work><answer>71</answer>",
+            hacks={"perfect form": "<work>x</work><answer>0</answer>", "no form": "72"},
+        ),
+    )
+
+    def compile(self, config: dict[str, Any]) -> Check:
+        """Compile the components, and find the gate among them.
+
+        Raises:
+            InputError: see the module; a gate that is none of the checkers, or has nothing behind it.
+        """
+        settings = read_config(config, _Gate, self.name)
+        checkers = _compiled(settings.checkers, 2)
+        if settings.gate not in checkers:
+            raise InputError(
+                f"{settings.gate[:60]!r} is none of the checkers",
+                field="gate",
+                remedy=f"one of {', '.join(sorted(checkers))}",
+            )
+        weights = _weights(settings.weights, set(checkers) - {settings.gate})
+        return _Gated(self, checkers, weights, settings.gate)
