@@ -8,6 +8,7 @@ import logging
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -359,7 +360,30 @@ def test_tool_calls_of_chat_formats_are_read() -> None:
     assert calls[3].arguments == {"unreadable": "no JSON: dict"}
 
 
+def test_arguments_of_any_depth_can_be_recorded(tmp_path: Path) -> None:
+    deep: Any = {}
+    for _ in range(900):
+        deep = {"a": deep}
+    said = [{"role": "assistant", "content": box(5), "tool_calls": [{"function": {"name": "f", "arguments": deep}}]}]
+    reward = trl_reward(FIVE, ledger=tmp_path / "run")
+    assert reward([said]) == [1.0]
+    reward.close()
+    assert next(RunFolder.open(tmp_path / "run").rows()).rollout.completion[0].tool_calls[0].name == "f"
+
+
 # ------------------------------------------------------------------ the ledger
+
+
+def test_calls_from_several_threads_are_recorded_whole(tmp_path: Path) -> None:
+    reward = trl_reward(FIVE, ledger=tmp_path / "run")
+    with ThreadPoolExecutor(4) as pool:
+        calls = [pool.submit(reward, [box(5), box(number)], prompts=["2 + 3?"] * 2) for number in range(12)]
+        assert [call.result() for call in calls] == [[1.0, 1.0 if number == 5 else -0.1] for number in range(12)]
+    reward.close()
+    rows = list(RunFolder.open(tmp_path / "run").rows())
+    assert len({row.rollout.id for row in rows}) == len(rows) == 24
+    assert verify_run(tmp_path / "run").problem is None
+    assert sum(reward.totals.values()) == 24
 
 
 def test_every_verdict_is_recorded_and_can_be_replayed(tmp_path: Path) -> None:

@@ -10,6 +10,9 @@ import msgspec
 from lydite.codec import canonical, well_formed
 from lydite.rollout import Message, ToolCall
 
+DEPTH = 64
+"""Levels of nesting in the arguments of a tool call: what is deeper could not be written to a ledger and read back."""
+
 
 def read_messages(value: Any, role: str) -> tuple[Message, ...] | None:
     """A text as one message of ``role``, a list of chat messages as they are; ``None`` where it is neither.
@@ -74,12 +77,27 @@ def _arguments(given: Any) -> dict[str, Any]:
         value = msgspec.json.decode(well_formed(given)) if isinstance(given, str) else given
         if value is None:
             return {}
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and not _deeper(value, DEPTH):
             canonical(value)
             return dict(value)
     except (ValueError, TypeError, OverflowError, RecursionError):
         pass
     return {"unreadable": well_formed(given) if isinstance(given, str) else f"no JSON: {type(given).__name__}"}
+
+
+def _deeper(value: Any, depth: int) -> bool:
+    """Whether a value nests more than ``depth`` levels. Level by level, as recursion is what it guards against."""
+    level = [value]
+    for _ in range(depth):
+        level = [
+            item
+            for holder in level
+            if isinstance(holder, Mapping | list | tuple)
+            for item in (holder.values() if isinstance(holder, Mapping) else holder)
+        ]
+        if not level:
+            return False
+    return any(isinstance(item, Mapping | list | tuple) for item in level)
 
 
 def _text(value: Any) -> str:

@@ -15,8 +15,9 @@ from typing import Any
 
 import msgspec
 
+from lydite.exports.schemes import reward_of
 from lydite.ledger import Graded, RunFolder
-from lydite.ledger.derive import derive
+from lydite.ledger.derive import derive, policy_fault
 from lydite.reward import RewardScheme
 from lydite.rollout import Message, Rollout
 from lydite.task import Checker, Task
@@ -150,21 +151,18 @@ class Recorder:
         tasks = {task.id: task for task in self._run.tasks()}
         graded = []
         for rollout in waiting:
-            check = build(tasks[rollout.task].checker)
-            verdict = derive(rollout, check)
+            if rollout.error is not None:
+                verdict, source = policy_fault(rollout.error), ""
+            else:
+                check = build(tasks[rollout.task].checker)
+                verdict, source = derive(rollout, check), check.source
             graded.append(
                 Graded(
                     rollout=rollout,
                     verdict=verdict,
                     reward=reward_of(self._scheme, verdict),
                     scheme=self._name,
-                    verifier_source=check.source,
+                    verifier_source=source,
                 )
             )
         self._run.seal(graded)
-
-
-def reward_of(scheme: RewardScheme, verdict: Verdict) -> float | None:
-    """The scalar of a verdict. The format term pays for a parseable answer, as everywhere in Lydite."""
-    parseable = verdict.outcome != "unparseable" and verdict.extracted is not None
-    return scheme.reward(verdict, format_score=float(parseable))

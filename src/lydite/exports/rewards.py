@@ -21,9 +21,10 @@ from typing import Any
 from lydite.errors import InputError, LyditeError
 from lydite.exports.chat import read_messages
 from lydite.exports.checkers import CheckerLike, Checkers
-from lydite.exports.recording import Judged, Recorder, reward_of
+from lydite.exports.recording import Judged, Recorder
+from lydite.exports.schemes import read_scheme, reward_of, scheme_name
 from lydite.ledger.derive import derive, policy_fault
-from lydite.reward import Flagged, Preset, RewardScheme
+from lydite.reward import RewardScheme
 from lydite.rollout import Rollout
 from lydite.task import Checker
 from lydite.verdict import Outcome, Verdict
@@ -283,27 +284,6 @@ def rates(verdicts: Sequence[Verdict]) -> dict[str, float]:
         shares["pass_rate"] = counts[Outcome.CORRECT] / len(scores)
         shares["score"] = sum(scores) / len(scores)
     return shares
-
-
-def read_scheme(scheme: str | RewardScheme) -> RewardScheme:
-    """The reward scheme of that name, or the scheme itself.
-
-    Raises:
-        InputError: an unknown name, or a scheme that acts on flags: no detector looks at another trainer's samples.
-    """
-    if isinstance(scheme, RewardScheme):
-        if scheme.flagged is not Flagged.KEEP:
-            raise InputError("flags are not raised here", field="scheme.flagged", remedy="use keep")
-        return scheme
-    try:
-        return RewardScheme(preset=Preset(scheme))
-    except ValueError:
-        raise InputError(f"unknown scheme {scheme!r}", field="scheme", remedy=f"one of {', '.join(Preset)}") from None
-
-
-def scheme_name(scheme: RewardScheme) -> str:
-    """The scheme in words, as it goes into every record."""
-    return f"{scheme.preset}+format={scheme.format_weight:g}+flagged={scheme.flagged}"
 
 
 def _extras(verdicts: Sequence[Verdict]) -> dict[str, list[Any]]:

@@ -16,8 +16,8 @@ import msgspec
 from lydite.errors import InputError, LyditeError
 from lydite.exports.chat import read_messages
 from lydite.exports.checkers import CheckerLike, Checkers
-from lydite.exports.recording import reward_of
-from lydite.exports.rewards import fault_of, read_scheme
+from lydite.exports.rewards import fault_of
+from lydite.exports.schemes import read_scheme, reward_of
 from lydite.ledger.derive import derive, policy_fault
 from lydite.reward import RewardScheme
 from lydite.rollout import Rollout
