@@ -118,16 +118,17 @@ def read_config(config: dict[str, Any]) -> CodeConfig:
         entry = entry or next((_called(test.source) for test in tests if isinstance(test, AssertTest)), None)
     if entry is None and any(isinstance(test, AssertTest) for test in [*tests, *examples]):
         raise InputError("is missing", field="entry_point", remedy="name the function that the tests call")
+    in_place = _switch(config, "in_place")
     return CodeConfig(
-        tests=tuple(_read(test, f"tests.{index}", entry) for index, test in enumerate(tests)),
+        tests=tuple(_read(test, f"tests.{index}", entry, in_place) for index, test in enumerate(tests)),
         examples=tuple(
-            _read(test, f"visible.{index}", entry) for (index, _), test in zip(extra, examples, strict=True)
+            _read(test, f"visible.{index}", entry, in_place) for (index, _), test in zip(extra, examples, strict=True)
         ),
         entry_point=entry,
         timeout=_number(config, "timeout", TIMEOUT, MAX_TIMEOUT),
         memory_mb=int(_number(config, "memory_mb", MEMORY_MB, 1 << 20)),
         deterministic=_switch(config, "deterministic"),
-        in_place=_switch(config, "in_place"),
+        in_place=in_place,
     )
 
 
@@ -211,11 +212,11 @@ def _source(test: str, field: str) -> str:
     return test
 
 
-def _read(test: Test, field: str, entry: str | None) -> Test:
+def _read(test: Test, field: str, entry: str | None, in_place: bool) -> Test:
     """Assert source with what can be read off it, now that the entry point is known."""
     if not isinstance(test, AssertTest) or entry is None:
         return test
-    if (plain := read_plain(parsed(test.source), entry)) is not None:
+    if (plain := read_plain(parsed(test.source), entry, in_place)) is not None:
         return replace(test, plain=plain)
     if not _names(test.source, entry):
         raise InputError(f"never calls {entry}", field=field, remedy="nothing would be checked")

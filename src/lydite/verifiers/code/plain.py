@@ -69,9 +69,13 @@ def judge(test: PlainTest, answers: Answers, stopped: Outcome | None) -> Outcome
     return OK
 
 
-def read_plain(tree: ast.Module, entry: str) -> PlainTest | None:
-    """A test, where it is made of nothing but the above."""
-    reader = _Reader({entry.rpartition(".")[2], "candidate"})
+def read_plain(tree: ast.Module, entry: str, in_place: bool = False) -> PlainTest | None:
+    """A test, where it is made of nothing but the above.
+
+    Args:
+        in_place: a call may change what has a name in the test.
+    """
+    reader = _Reader({entry.rpartition(".")[2], "candidate"}, in_place)
     try:
         reader.module(tree.body)
     except Exception:  # also what its constants raise: whoever runs it will see
@@ -98,6 +102,9 @@ class _RaisedError(Exception):
 
 class _Coroutine:
     """What an asynchronous function returns to a test that does not await it."""
+
+
+_Coroutine.__name__ = "coroutine"  # as exceptions have it
 
 
 def _answer(kind: str, raw: bytes) -> Any:
@@ -177,8 +184,8 @@ _PLAIN_CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
 class _Reader:
     """Reads the statements of a test, in the order in which they are run."""
 
-    def __init__(self, proxies: set[str]) -> None:
-        self.proxies = proxies
+    def __init__(self, proxies: set[str], in_place: bool) -> None:
+        self.proxies, self.in_place = proxies, in_place
         self.calls: list[bytes] = []
         self.checks: list[tuple[Value, str | None]] = []
         self.uses: set[str] = set()
@@ -246,7 +253,7 @@ class _Reader:
         match node:
             case ast.Constant(value=constant) if type(constant) in _PLAIN_CONSTANTS:
                 return lambda _: constant
-            case ast.Name(id=name) if name in self.constants:
+            case ast.Name(id=name) if name in self.constants and not self.in_place:
                 return self.constants[name]
             case ast.List(elts=items):
                 return self.display(items, list)
