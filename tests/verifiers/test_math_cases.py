@@ -10,14 +10,18 @@ from lydite.verdict import Outcome
 from lydite.verifiers import verify
 
 
+FILES = ("math_cases.txt", "math_kinds.txt")
+
+
 def own_cases() -> Iterator[tuple[str, str, str, bool]]:
     kind = ""
-    for line in (Path(__file__).parent / "math_cases.txt").read_text().splitlines():
-        if line.startswith("## "):
-            kind = line[3:]
-        elif line and not line.startswith("#"):
-            gold, answer, expected = line.rsplit(" ; ", 2) if line.count(" ; ") > 2 else line.split(" ; ")
-            yield kind, gold, answer, expected.strip() == "T"
+    for name in FILES:
+        for line in (Path(__file__).parent / name).read_text().split("\n"):
+            if line.startswith("## "):
+                kind = line[3:]
+            elif line and not line.startswith("#"):
+                gold, answer, expected = line.rsplit(" ; ", 2) if line.count(" ; ") > 2 else line.split(" ; ")
+                yield kind, gold, answer, expected.strip() == "T"
 
 
 def completion(answer: str) -> str:

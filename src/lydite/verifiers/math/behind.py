@@ -20,6 +20,19 @@ _AMBIGUOUS = frozenset(["in", "as", "at", "is", "of", "second", "pt", "score"])
 r"""Words of other meanings: "\boxed{5} in total"."""
 
 
+_SHORT = frozenset(name for name in KNOWN if len(name) == 2) | {name.lower() for name in KNOWN if len(name) == 2}
+_BEGINNINGS = frozenset(
+    word[:3].lower()
+    for word in [*KNOWN, *SCALES, "percent", "square", "cubic", "sq ", "sq.", "cu ", "cu.", "text", "math"]
+) | frozenset(["mbo", "per"])
+
+
+def may_belong(tail: str) -> bool:
+    """Whether a look at the first letters leaves it open that something of the answer stands behind the box."""
+    begins = tail[:12].lstrip(" $~\\,;!)\n")[:3].lower()
+    return begins in _BEGINNINGS or begins[:1] == "%" or begins[:2].rstrip("}/^ .,") in _SHORT
+
+
 def belongs(answer: str, tail: str) -> str:
     """The answer with the scale word, percent sign or unit behind its box; of a box that ends in a number."""
     if not tail or not answer or not (answer[-1].isdigit() or answer[-1] in "}π"):

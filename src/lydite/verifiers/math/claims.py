@@ -90,11 +90,11 @@ def anchored(text: str) -> list[Claim]:
     chosen = _final(_CHOSEN, text) if "option" in plain or "choice" in plain or "answer" in plain else None
     if chosen is not None:
         return [Claim(chosen.group(1), text[chosen.end() :])]
-    match = _reversed(text, plain)
-    if match is not None:
-        said = last_formula(text[max(0, match.start() - 400) : match.start()])
+    turned = _reversed(text, plain)
+    if turned is not None:
+        said = last_formula(text[max(0, turned.start() - 400) : turned.start()])
         if said:
-            found = [Claim(said, text[match.end() :])]
+            found = [Claim(said, text[turned.end() :])]
     return found
 
 

@@ -24,7 +24,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from lydite.verifiers.math import claims, disclaimed
-from lydite.verifiers.math.behind import belongs
+from lydite.verifiers.math.behind import belongs, may_belong
 from lydite.verifiers.text import Box, after_thinking, boxes, holds, is_refusal
 
 Place = Literal["box", "tag", "marker", "anchor", "line", "last", "none"]
@@ -119,7 +119,7 @@ def extract(text: str, policy: Literal["strict", "lenient"] = "lenient") -> Extr
     rest = after_thinking(text)
     if rest is None:
         return Extraction()
-    if "<|" in rest:  # what follows the end of the turn was not said by its writer
+    if "|" in rest and "<|" in rest:  # what follows the end of the turn was not said by its writer
         rest = rest[: min((place for place in map(rest.find, _TURN_ENDS) if place >= 0), default=len(rest))]
     rest = disclaimed.uncommented(rest[-WINDOW:])
     found = [box for box in boxes(rest) if box.content.strip(" \t\r\n.$~,;:…")]
@@ -136,14 +136,14 @@ def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
     last = found[-1]
     tail = text[last.end : last.end + 2000]
     told = len(tail) > 3 and tail.strip(" .$*)]\\\n") != ""
-    other = _OR_VALUE.match(tail) if told else None
+    other = _OR_VALUE.match(tail) if told and "or" in tail[:10] else None
     hedged = not stands or (told and _taken_back(tail[other.end() :] if other is not None else tail))
     after = claims.anchored(tail) if told and len(tail) > 12 else []
     again = after[-1].text if after else other.group(1).rstrip(".") if other is not None else None
     if hedged and after and policy == "lenient" and _replaced(tail, after[-1]):
         return Extraction((after[-1].text,), "anchor")
     answer = last.content.strip()[:MAX_ANSWER]
-    if told:
+    if may_belong(tail):
         answer = belongs(answer, tail)
     if len(found) == 1:
         return Extraction((answer,), "box", "one", hedged, False, again)

@@ -151,15 +151,9 @@ def inward(text: str) -> str:
 
     Where the brackets are balanced as they stand, the text stays as it is.
     """
-    depth = 0
-    for char in text:
-        if char in "([":
-            depth += 1
-        elif char in ")]":
-            depth -= 1
-            if depth < 0:
-                break
-    if depth == 0 or (text.count("[") + text.count("]")) % 2:
+    balanced = text.count("[") + text.count("(") == text.count("]") + text.count(")")
+    facing = text.find("]") > text.find("[") and text.rfind("]") > text.rfind("[")
+    if (balanced and facing) or (text.count("[") + text.count("]")) % 2:
         return text
     out: list[str] = []
     inside = False

@@ -130,14 +130,11 @@ def _point(node: Node) -> Node | None:
     """P(3, 4): a point with its name."""
     if node.op == "call" and len(node.args[1]) > 1 and len(node.args[0]) == 1 and node.args[0].isupper():
         return Node("tuple", ("(", ")", node.args[1]))
-    if (
-        node.op == "mul"
-        and node.args[1].op == "tuple"
-        and node.args[0].op == "sym"
-        and node.args[0].args[0][0].isupper()
-    ):
-        return node.args[1]
-    return None
+    if node.op != "mul":
+        return None
+    name, point = node.args
+    named = name.op == "sym" and name.args[0][0].isupper() and point.op == "tuple"
+    return Node("tuple", point.args) if named else None
 
 
 def _quantity(tokens: list[Token], at: int, raw: str, unit: Unit | None) -> Answer | None:

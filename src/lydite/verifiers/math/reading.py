@@ -238,7 +238,7 @@ def _glossed(clean: str, thousands: bool) -> Answer | None:
 
 def _counted(spoken: list[str]) -> tuple[Fraction, Unit] | None:
     """``seven apples``: a number in words and what it counts."""
-    for size in range(min(len(spoken) - 1, 8), 0, -1):
+    for size in range(min(len(spoken) - 1, 24), 0, -1):
         value = words.number_words(spoken[:size])
         if value is not None:
             unit = parse_unit(" ".join(spoken[size:]))

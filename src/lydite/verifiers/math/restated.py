@@ -33,9 +33,9 @@ def is_restated(answer: Answer, gold: Answer, submission: Submission) -> bool:
         and _undone(node)
     ):
         return True
-    if gold.kind in SCALARS and gold.node is not None and not symbols(gold.node):
-        if answer.kind in SCALARS and symbols(node) and measured(answer) is answer:
-            return True  # x/x for 1
+    constant = gold.kind in SCALARS and gold.node is not None and not symbols(gold.node)
+    if constant and answer.kind in SCALARS and symbols(node) and measured(answer) is answer:
+        return True  # x/x for 1
     if answer.kind not in SCALARS and answer.kind != "relation":
         return False
     if node.op == "div" and all(part.op in ("num", "sym", "const") for part in node.args):

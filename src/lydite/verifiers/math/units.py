@@ -250,8 +250,8 @@ def parse_unit(text: str) -> Unit | None:
         dims["of:" + " ".join(nouns)] = 1
     for name in [name for name in dims if name in _DERIVED]:
         exponent = dims.pop(name)
-        size, parts = _DERIVED[name]
-        factor *= Fraction(size) ** exponent
+        grams, parts = _DERIVED[name]
+        factor *= Fraction(grams) ** exponent
         for part, times in parts:
             dims[part] = dims.get(part, 0) + times * exponent
     pairs = tuple(sorted((name, exponent) for name, exponent in dims.items() if exponent))
