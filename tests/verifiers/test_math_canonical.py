@@ -19,6 +19,10 @@ EQUAL = r"""
 \sqrt{2}\sqrt{3} ; \sqrt6
 \sqrt{\frac{3}{4}} ; \frac{\sqrt3}{2}
 2^{1/3} 2^{1/2} ; 2^{5/6}
+\sqrt{7+4\sqrt3} ; 2+\sqrt3
+\sqrt{4-2\sqrt3} ; \sqrt3-1
+(5+2\sqrt6)^{3/2} ; (\sqrt2+\sqrt3)^3
+\frac{n!}{2!(n-2)!} ; \frac{n(n-1)}{2}
 \sqrt[3]{-8x} ; -2\sqrt[3]{x}
 x^{1/3} ; \sqrt[3]{x}
 x\sqrt{x} ; x^{3/2}
@@ -66,7 +70,7 @@ DIFFERENT = r"""
 """
 OPEN = r"""
 \sqrt{x^2} ; x
-\sqrt{7+4\sqrt3} ; 2+\sqrt3
+\sqrt{2+\sqrt{2+\sqrt2}} ; 2\cos(\pi/16)
 \sin(\pi/7) ; \cos(5\pi/14)
 (\sqrt2)^{1000000000} ; 2^x
 (a+b+c+d)^{60} ; x

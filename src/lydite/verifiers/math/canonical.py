@@ -21,10 +21,14 @@ from lydite.verifiers.math import quotient as quo
 from lydite.verifiers.math.nodes import Node, UndefinedError
 from lydite.verifiers.math.polynomial import Effort, GaveUpError, Generator, give_up
 from lydite.verifiers.math.quotient import Quotient
+from lydite.verifiers.math.work import charge
 
 Decision = Literal["equal", "different", "open"]
 _LOG_OF_PRIME = re.compile(r"fln\(\d{1,6}\)")
 _LOG_OF_SYMBOL = re.compile(r"fln\(1 s[A-Za-z]+\)")
+STEPS_OF_A_TERM = 6
+"""What the product of two terms takes, in the steps of ``work``."""
+
 _STRUCTURES = frozenset(["tuple", "set", "named", "cup", "cap", "minus", "matrix", "list", "dots", "pm", "mp", "mod"])
 _OPAQUE = frozenset(["floor", "ceil", "max", "min", "gcd", "lcm"])
 
@@ -34,17 +38,25 @@ def decide(a: Node, b: Node) -> tuple[Decision, bool]:
 
     Raises:
         UndefinedError: one of them divides by zero.
+        TooLongError: no steps are left.
     """
-    one, other = normal_form(a), normal_form(b)
+    forms = []
+    for node in (a, b):
+        form, steps = normal_form(node)
+        charge(steps * STEPS_OF_A_TERM, (node, -1, 0))
+        forms.append(form)
+    one, other = forms
     if one is None or other is None:
         return "open", False
     complete = _is_complete([one, other])
+    effort = Effort()
     try:
-        if quo.equal(one, other, Effort()):
-            return "equal", complete
+        same = quo.equal(one, other, effort)
     except GaveUpError:
         return "open", False
-    return ("different" if complete else "open"), complete
+    finally:
+        charge((poly.MAX_STEPS - max(0, effort.left)) * STEPS_OF_A_TERM)
+    return "equal" if same else "different" if complete else "open", complete
 
 
 def is_open(node: Node) -> bool:
@@ -53,23 +65,25 @@ def is_open(node: Node) -> bool:
         parts = [part for arg in node.args for part in (arg if type(arg) is tuple else (arg,))]
         return any(is_open(part) for part in parts if isinstance(part, Node))
     try:
-        form = normal_form(node)
+        form, _ = normal_form(node)
     except UndefinedError:
         return False
     return form is None or not _is_complete([form])
 
 
 @lru_cache(maxsize=2048)
-def normal_form(node: Node) -> Quotient | None:
-    """The normal form; ``None`` where there is none within the limits.
+def normal_form(node: Node) -> tuple[Quotient | None, int]:
+    """The normal form, ``None`` where there is none within the limits; and the products of terms that it took.
 
     Raises:
         UndefinedError: it divides by zero.
     """
+    effort = Effort()
     try:
-        return _of(node, Effort())
+        form: Quotient | None = _of(node, effort)
     except GaveUpError:
-        return None
+        form = None
+    return form, poly.MAX_STEPS - max(0, effort.left)
 
 
 def _of(node: Node, effort: Effort) -> Quotient:

@@ -32,7 +32,7 @@ MAX_NODES = 150
 """Nodes of both trees; larger ones are not sent."""
 MAX_BITS = 2048
 """Bits of a number in them."""
-CPU_SECONDS, MEMORY_MB = 0.1, 256
+CPU_SECONDS, MEMORY_MB = 0.08, 256
 """Budget of one opinion, in which trying to prove it usually takes 1 to 60 ms."""
 
 _ASIDE = Aside("lydite.verifiers.math.prover:opinion", cpu_seconds=CPU_SECONDS, memory_mb=MEMORY_MB)

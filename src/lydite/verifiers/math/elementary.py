@@ -17,6 +17,7 @@ from lydite.verifiers.math.quotient import Quotient
 
 MAX_SHIFT = 20
 """Factors of (n + k)! / n! that are written out."""
+MAX_FACTORIAL = 200
 
 _I, _PI, _ONE = Quotient(poly.IMAGINARY), Quotient(poly.PI), Quotient(ONE)
 _HALF_TURN = tuple(sorted([*next(iter(poly.IMAGINARY)), *next(iter(poly.PI))]))  # the monomial i pi
@@ -153,7 +154,10 @@ def absolute(a: Quotient, effort: Effort) -> Quotient:
 
 def factorial(a: Quotient, effort: Effort) -> Quotient:
     """(n + k)! as n! and the k factors between, for a k that is written out."""
-    if a.bottom != ONE or a.constant is not None:
+    value = a.constant
+    if value is not None and value.denominator == 1 and 0 <= value <= MAX_FACTORIAL:
+        return Quotient(poly.constant(math.factorial(int(value))))
+    if a.bottom != ONE or value is not None:
         give_up()
     shift = math.floor(a.top.get((), Fraction(0)))
     if abs(shift) > MAX_SHIFT:

@@ -142,6 +142,9 @@ def _odd_root(p: Polynomial, exponent: Fraction, effort: Effort) -> Quotient:
 
 def _even_root(p: Polynomial, exponent: Fraction, effort: Effort) -> Quotient:
     if len(p) > 1:
+        single = _denested(p, effort) if exponent.denominator == 2 else None
+        if single is not None:
+            return power(Quotient(single), Fraction(exponent.numerator), effort)
         return _generated("b", p, exponent, effort)
     ((monomial, value),) = p.items()
     positive = tuple((base, times * exponent) for base, times in monomial if is_positive(base))
@@ -154,6 +157,26 @@ def _even_root(p: Polynomial, exponent: Fraction, effort: Effort) -> Quotient:
     if value > 0 and len(open_) == 1 and open_[0][1] == 1 and open_[0][0][0][0] in "sf":
         return multiply(result, Quotient({((open_[0][0], exponent),): Fraction(1)}), effort)
     return multiply(result, _generated("b", {open_: value}, exponent, effort), effort)
+
+
+def _denested(p: Polynomial, effort: Effort) -> Polynomial | None:
+    """The root of a + b with a rational and b the root of a rational number, where it is a sum of two such roots."""
+    number = p.get(())
+    rest = {monomial: value for monomial, value in p.items() if monomial}
+    if number is None or number < 0 or len(rest) != 1:
+        return None
+    ((monomial, value),) = rest.items()
+    if not all(base[0][0] == "p" and times == Fraction(1, 2) for base, times in monomial):
+        return None
+    square = number * number - value * value * math.prod(base[1] for base, _ in monomial)
+    if square < 0:
+        return None
+    top, bottom = math.isqrt(square.numerator), math.isqrt(square.denominator)
+    if top * top != square.numerator or bottom * bottom != square.denominator:
+        return None
+    high, low = ((number + sign * Fraction(top, bottom)) / 2 for sign in (1, -1))
+    parts = [power(Quotient(poly.constant(part)), Fraction(1, 2), effort).top for part in (high, low)]
+    return poly.add(parts[0], poly.scale(parts[1], 1 if value > 0 else -1))
 
 
 def _generated(kind: str, p: Polynomial, exponent: Fraction, effort: Effort) -> Quotient:

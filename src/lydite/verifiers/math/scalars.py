@@ -21,7 +21,7 @@ from lydite.verifiers.math.evaluate import number
 from lydite.verifiers.math.exact import rational
 from lydite.verifiers.math.nodes import Node, UndefinedError, contains
 from lydite.verifiers.math.points import FINEST, POINTS, agree, agree_finest, differ_at_once, is_near, point, traits
-from lydite.verifiers.math.work import note
+from lydite.verifiers.math.work import may_ask, note
 
 __all__ = ["POINTS", "equal", "number", "point"]
 
@@ -86,7 +86,7 @@ def _decide(a: Node, b: Node, names: bool) -> bool:
     if not names and not agree_finest(a, b):
         note("points", f"they differ below that, within {FINEST} digits")
         return False
-    answer = confirm(a, b)
+    answer = confirm(a, b) if may_ask((a, b)) else "not asked again"
     stands = "" if answer in ("equal", "different") else "; the points decide"
     note("confirm", f"SymPy: {answer}{stands}")
     return answer != "different"

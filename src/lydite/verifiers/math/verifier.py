@@ -70,9 +70,9 @@ class MathVerifier:
             },
         ),
         Example(
-            config={"answer": "2+\\sqrt{3}"},
-            right="Squaring both sides gives \\boxed{\\sqrt{7+4\\sqrt{3}}}.",
-            wrong="Squaring both sides gives \\boxed{\\sqrt{7+5\\sqrt{3}}}.",
+            config={"answer": "\\cos\\frac{5\\pi}{14}"},
+            right="The angles add up to a right one: \\boxed{\\sin\\frac{\\pi}{7}}.",
+            wrong="The angles add up to a right one: \\boxed{\\sin\\frac{2\\pi}{7}}.",
         ),
     )
 

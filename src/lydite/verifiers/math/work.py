@@ -6,7 +6,7 @@ same answer runs out on every machine, under any load, and whether or not a valu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -14,6 +14,8 @@ from lydite.verifiers.math.nodes import Node, TooBigError
 
 MAX_STEPS = 60_000
 """Steps that one comparison may take; the heaviest labelled case takes about 3,000."""
+MAX_OPINIONS = 2
+"""Pairs of one comparison that are sent to SymPy; points decide about further ones."""
 MAX_NOTES = 60
 
 _STEPS = {"num": 1, "sym": 2, "const": 10, "add": 2, "mul": 4, "div": 4, "neg": 1, "percent": 2, "degree": 4, "pow": 60,
@@ -33,12 +35,13 @@ class Work:
         notes: (stage, what it said), where somebody listens.
     """
 
-    __slots__ = ("_paid", "left", "notes")
+    __slots__ = ("_asked", "_paid", "left", "notes")
 
     def __init__(self, notes: list[tuple[str, str]] | None = None) -> None:
         self.left = MAX_STEPS
         self.notes = notes
-        self._paid: set[tuple[Node, int, int]] = set()
+        self._paid: set[Hashable] = set()
+        self._asked: set[Hashable] = set()
 
 
 _CURRENT: ContextVar[Work | None] = ContextVar("work", default=None)
@@ -67,8 +70,8 @@ def is_heard() -> bool:
     return work is not None and work.notes is not None
 
 
-def pay(node: Node, index: int, digits: int) -> None:
-    """Count the evaluation of a tree at a point; the same one is counted once.
+def charge(steps: int, once: Hashable = None) -> None:
+    """Count steps; for the same ``once``, only the first time.
 
     Raises:
         TooLongError: no steps are left.
@@ -76,13 +79,33 @@ def pay(node: Node, index: int, digits: int) -> None:
     work = _CURRENT.get()
     if work is None:
         return
-    key = (node, index, digits)
-    if key in work._paid:
-        return
-    work._paid.add(key)
-    work.left -= cost(node) * (2 if digits > 100 else 1)
+    if once is not None:
+        if once in work._paid:
+            return
+        work._paid.add(once)
+    work.left -= steps
     if work.left < 0:
         raise TooLongError
+
+
+def pay(node: Node, index: int, digits: int) -> None:
+    """Count the evaluation of a tree at a point.
+
+    Raises:
+        TooLongError: no steps are left.
+    """
+    work = _CURRENT.get()
+    if work is not None and (key := (node, index, digits)) not in work._paid:
+        charge(cost(node) * (10 if digits > 200 else 2 if digits > 100 else 1), key)
+
+
+def may_ask(pair: Hashable) -> bool:
+    """Whether one more second opinion may be had; on the same pair, as often as one likes."""
+    work = _CURRENT.get()
+    if work is None or pair in work._asked:
+        return True
+    work._asked.add(pair)
+    return len(work._asked) <= MAX_OPINIONS
 
 
 def terms_of(node: Node) -> int:
