@@ -251,6 +251,16 @@ def test_views_and_json_can_be_read() -> None:
     assert verify(checker, "SELECT name FROM rich, json_each(rich.facts) WHERE json_each.key = 1").correct
 
 
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_names_of_any_kind(engine: str) -> None:
+    pytest.importorskip("sqlite3" if engine == "sqlite" else engine)
+    setup = 'CREATE TABLE "Größe; ""Ü" ("x y" INTEGER); INSERT INTO "Größe; ""Ü" VALUES (1), (2), (3);'
+    reference = 'SELECT SUM("x y") FROM "Größe; ""Ü"'
+    assert judge('SELECT SUM(t."x y") FROM "Größe; ""Ü" AS t', reference, setup=[setup], engine=engine).correct
+    verdict = judge('SELECT 6 FROM "Größe; ""Ü" LIMIT 1', reference, setup=[setup], engine=engine)
+    assert verdict.reason == "constant_select"
+
+
 def test_a_view_counts_as_read() -> None:
     setup = [STAFF + "CREATE VIEW v AS SELECT COUNT(*) AS n FROM staff", LATER + "CREATE VIEW v AS SELECT 6 AS n"]
     checker = {"type": "sql", "config": {"setup": setup, "reference": "SELECT COUNT(*) FROM staff"}}

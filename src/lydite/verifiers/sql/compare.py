@@ -67,8 +67,8 @@ def compare(expected: Expected, width: int, rows: list[Row], tolerance: float) -
     if width != expected.width:
         return "wrong_columns", f"{_counted(width, 'column')}, not {expected.width}"
     if len(rows) != expected.count:
-        many = f"more than {expected.count}" if len(rows) > expected.count else f"{len(rows)}, not {expected.count}"
-        return "wrong_rows", f"{_counted(many, 'row')}"
+        wanted = _counted(expected.count, "row")
+        return "wrong_rows", f"more than {wanted}" if len(rows) > expected.count else f"{len(rows)}, not {wanted}"
     if not expected.ordered:
         return _any_order(expected, rows, tolerance)
     for start, end in expected.groups():
@@ -205,5 +205,5 @@ def _cell(cell: Any) -> str:
     return ascii(cell[:SHOWN] if isinstance(cell, str | bytes) else cell)
 
 
-def _counted(number: int | str, noun: str) -> str:
+def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")

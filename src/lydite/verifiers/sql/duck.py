@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 
 from lydite.verifiers.sql.query import called
-from lydite.verifiers.sql.rows import Database, Limits, Other, QueryError, Ran, taken
+from lydite.verifiers.sql.rows import Database, Limits, Other, QueryError, Ran, quoted, taken
 
 MEMORY = "256MB"
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -45,12 +45,11 @@ class DuckEngine:
         connection = _made(setup.encode())
         try:
             found = connection.execute(
-                "SELECT lower(table_name) FROM duckdb_tables() UNION SELECT lower(view_name) FROM duckdb_views()"
-                " WHERE NOT internal"
+                "SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views() WHERE NOT internal"
             ).fetchall()
         finally:
             connection.close()
-        return Database(setup.encode(), tuple(sorted(name for (name,) in found)))
+        return Database(setup.encode(), tuple(sorted(name.lower() for (name,) in found)))
 
     def twins(self, database: Database) -> list[Database]:
         connection = _made(database.image)
@@ -61,7 +60,8 @@ class DuckEngine:
             connection.close()
         found: list[Database] = []
         for kept in (0, 1):
-            deletes = "".join(f'\n;DELETE FROM "{schema}"."{name}" WHERE rowid % 2 = {kept};' for schema, name in names)  # noqa: S608
+            tables = [f"{quoted(schema)}.{quoted(name)}" for schema, name in names]
+            deletes = "".join(f"\n;DELETE FROM {table} WHERE rowid % 2 = {kept};" for table in tables)  # noqa: S608
             twin = database.image + deletes.encode()
             try:
                 _made(twin).close()

@@ -80,6 +80,11 @@ class Engine(Protocol):
         ...
 
 
+def quoted(name: str) -> str:
+    """A name as an identifier of SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def taken(rows: Any, limits: Limits) -> list[Row]:
     """Rows from a cursor, up to the limits.
 

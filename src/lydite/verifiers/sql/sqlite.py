@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from lydite.verifiers.sql.rows import Database, Limits, QueryError, Ran, taken
+from lydite.verifiers.sql.rows import Database, Limits, QueryError, Ran, quoted, taken
 
 HEAP_BYTES = 256_000_000
 """Memory that SQLite may use in this process, the database included."""
@@ -142,8 +142,8 @@ class SQLiteEngine:
             change(connection)
             if connection.in_transaction:
                 connection.execute("COMMIT")
-            names = connection.execute("SELECT lower(name) FROM sqlite_master WHERE type IN ('table', 'view')")
-            tables = tuple(sorted(name for (name,) in names if not name.startswith("sqlite_")))
+            names = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+            tables = tuple(sorted(name.lower() for (name,) in names if not name.startswith("sqlite_")))
             made = connection.serialize()
         except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError) as error:
             raise QueryError("sql_error", str(error)[:200] or "it needs too much memory") from None
@@ -194,13 +194,9 @@ def _halve(kept: int, connection: sqlite3.Connection) -> None:
         raise QueryError("sql_error", "virtual tables")
     connection.execute("PRAGMA foreign_keys=OFF")
     for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-        connection.execute(f"DROP TRIGGER {_quoted(name)}")
+        connection.execute(f"DROP TRIGGER {quoted(name)}")
     listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
     for (name,) in connection.execute(listed).fetchall():
-        table = _quoted(name)
+        table = quoted(name)
         numbered = f"SELECT rowid AS r, row_number() OVER (ORDER BY rowid) AS n FROM {table}"  # noqa: S608
         connection.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT r FROM ({numbered}) WHERE n % 2 = {kept})")  # noqa: S608
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
