@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,6 @@ from hypothesis import strategies as st
 
 from lydite import verify
 from lydite.errors import InputError
-from lydite.tasksets.records import recognise
 from lydite.verdict import Outcome, Verdict
 from lydite.verifiers import build
 from lydite.verifiers.code import asserts, programs
@@ -208,35 +205,3 @@ def test_a_test_judges_as_if_it_ran_beside_the_program(steps: list[tuple[str, in
     else:
         reason = "correct"
     assert judge(test, "def f(x):\n    return x * x % 7 - 2").reason == reason
-
-
-@pytest.fixture(scope="module")
-def humaneval(shared: Path) -> list[dict[str, Any]]:
-    with gzip.open(shared / "data" / "HumanEval.jsonl.gz", "rt") as lines:
-        rows = [recognise(json.loads(line)) for line in lines]
-    return [row for row in rows if row is not None]
-
-
-def scores(tasks: list[dict[str, Any]], completion: str | None) -> list[tuple[str, float | None]]:
-    return [
-        (
-            task["id"],
-            verify(task["checker"], task["solution"] if completion is None else completion, task["prompt"]).score,
-        )
-        for task in tasks
-    ]
-
-
-def test_every_reference_solution_of_humaneval_is_correct(humaneval: list[dict[str, Any]]) -> None:
-    assert len(humaneval) == 164
-    assert [said for said in scores(humaneval, None) if said[1] != 1.0] == []
-
-
-def test_the_body_alone_is_enough(humaneval: list[dict[str, Any]]) -> None:
-    tasks = [{**task, "solution": task["solution"][len(task["prompt"]) :]} for task in humaneval[:20]]
-    assert [said for said in scores(tasks, None) if said[1] != 1.0] == []
-
-
-@pytest.mark.parametrize("body", ["return None", "import os; os._exit(0)", "raise SystemExit(0)"])
-def test_nothing_passes_humaneval_without_doing_it(humaneval: list[dict[str, Any]], body: str) -> None:
-    assert [said for said in scores(humaneval, f"    {body}\n") if said[1] != 0] == []

@@ -137,7 +137,8 @@ def test_reading_says_what_running_says(program: str) -> None:
 OPERANDS = st.sampled_from(
     ["f({n})", "f([{n}])", "f('{n}')", "{n}", "[{n}, 1]", "'{n}'", "None", "len(f('{n}'))", "abs(f({n}))", "-f({n})",
      "f([{n}])[0]", "sorted(f([2, {n}]))", "tuple(f([{n}]))", "set(f([{n}]))", "max(f([{n}]))", "{{f({n}): 1}}",
-     "(f({n}),)", "f({n}) - 1", "f({n}) + f('{n}')", "round(f({n}) / 3, 2)", "bool(f({n}))", "int(f('{n}'))", "(3 - {n}) * 2 ** {n}"]
+     "(f({n}),)", "f({n}) - 1", "f({n}) + f('{n}')", "round(f({n}) / 3, 2)", "bool(f({n}))", "int(f('{n}'))",
+     "(3 - {n}) * 2 ** {n}"]
 )  # fmt: skip
 COMPARISONS = st.sampled_from(["==", "!=", "<", ">=", "is", "is not", "in", "not in"])
 
