@@ -6,11 +6,13 @@ from decimal import Decimal
 
 from lydite.verifiers.math import sets
 from lydite.verifiers.math.answer import SCALARS, Answer, Rules
+from lydite.verifiers.math.evaluate import DIGITS
 from lydite.verifiers.math.exact import rational
 from lydite.verifiers.math.measures import scalars_agree
 from lydite.verifiers.math.nodes import Node, UndefinedError, num, symbols
 from lydite.verifiers.math.scalars import POINTS, equal, point
 from lydite.verifiers.math.scalars import number as value_of
+from lydite.verifiers.math.work import pay
 
 _NEAR = Decimal("1e-30")
 
@@ -62,9 +64,11 @@ def _ratio(x: Node, y: Node) -> int:
     if symbols(x) != symbols(y):
         return 0
     first: Decimal | None = None
+    quotient = Node("div", (x, y))
     for index in range(POINTS):
+        pay(quotient, index, DIGITS)
         try:
-            real, imaginary = value_of(Node("div", (x, y)), point(names, index))
+            real, imaginary = value_of(quotient, point(names, index))
         except UndefinedError:
             return 0
         if (

@@ -5,8 +5,10 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from lydite.verifiers.math.answer import Answer
+from lydite.verifiers.math.evaluate import DIGITS
 from lydite.verifiers.math.nodes import Node, UndefinedError, symbols
 from lydite.verifiers.math.scalars import number
+from lydite.verifiers.math.work import pay
 
 Interval = tuple[Decimal, bool, Decimal, bool]  # low, whether it belongs, high, whether it belongs
 RealSet = tuple[Interval, ...]
@@ -32,6 +34,7 @@ def _end(node: Node) -> Decimal | None:
         return -_INF
     if symbols(node):
         return None
+    pay(node, 0, DIGITS)
     try:
         real, imaginary = number(node, {})
     except UndefinedError:
