@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from lydite.codec import canonical, well_formed
-from lydite.errors import InputError, UnavailableError
+from lydite.errors import InputError, MissingExtraError, UnavailableError
 from lydite.task import Checker
 from lydite.verdict import Verdict
 from lydite.verifiers.own import locate
@@ -40,7 +40,7 @@ class CompiledChecker:
         try:
             self._check: Check = verifier.compile(checker.config)
             self.id, self.source = getattr(self._check, "identity", (self.id, self.source))
-        except (InputError, UnavailableError, KeyboardInterrupt):
+        except (InputError, MissingExtraError, UnavailableError, KeyboardInterrupt):
             raise
         except BaseException as error:  # a fault of the verifier's: no attempt may be blamed for it
             verdict = Verdict.invalid("verifier_error", self.id, detail=f"compile: {_told(error)}")
@@ -102,6 +102,7 @@ def build(checker: Checker | dict[str, Any]) -> CompiledChecker:
     Raises:
         InputError: unknown type, or a configuration that the verifier refuses; names the field and the remedy.
         UnavailableError: what the verifier needs (a sandbox, a tool) is not on this machine.
+        MissingExtraError: a library that it needs is not installed.
     """
     if not isinstance(checker, Checker):
         checker = _parse(checker)

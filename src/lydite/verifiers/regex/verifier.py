@@ -142,8 +142,8 @@ def _verdict(matched: Matched, settings: RegexConfig, shown: frozenset[str], ext
     detail = "; ".join(words) or None
     score = sum(right) / len(right)
     reason = "correct" if score == 1 else "incorrect"
-    if all(matched.found) or not any(matched.found[:wanted]):
-        score, reason = 0.0, "matches_everything" if all(matched.found) else "matches_nothing"
+    if all(matched.found) or not any(matched.found):  # right about some texts, and says nothing about any
+        reason = "matches_everything" if all(matched.found) else "matches_nothing"
     return Verdict.of(score, reason, _ID, extracted=extracted, parts=parts, detail=detail)
 
 

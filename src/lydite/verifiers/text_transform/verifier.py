@@ -199,9 +199,11 @@ def _verdict(ran: list[Ran], settings: TransformConfig, source: str, normal: Cal
         "hidden": [one for one, seen in zip(good, visible, strict=True) if not seen],
     }
     words = [f"{word} {sum(group)} of {len(group)}" for word, group in groups.items() if group]
+    score = sum(good) / len(good)
+    failure = next((outcome.kind for outcome in outcomes if outcome.kind != "ok"), "correct")
     return Verdict.of(
-        0.0 if trivial else sum(good) / len(good),
-        trivial or next((outcome.kind for outcome in outcomes if outcome.kind != "ok"), "correct"),
+        score,
+        failure if score == 1 else trivial or failure,
         _ID,
         extracted=_shortened(source),
         parts=parts,
