@@ -27,6 +27,7 @@ class Sink:
             except OSError as error:
                 raise InputError(f"cannot be written: {error.strerror}", path=output) from None
         self._lazy = self._file is not None or not sys.stdout.isatty()
+        self._standard = _StandardOutput() if self._path is None else None
 
     def write(self, line: bytes) -> None:
         self._buffer += line
@@ -37,15 +38,10 @@ class Sink:
         data, self._buffer = bytes(self._buffer), bytearray()
         if not data:
             return
-        if self._file is None:
-            try:
-                sys.stdout.buffer.write(data)
-                sys.stdout.buffer.flush()
-            except BrokenPipeError:
-                raise
-            except OSError as error:
-                raise StorageError(f"standard output: {error.strerror}") from None
+        if self._standard is not None:
+            self._standard.write(data)
             return
+        assert self._file is not None
         try:
             written = 0
             while written < len(data):
@@ -63,6 +59,45 @@ class Sink:
         finally:
             if self._file is not None:
                 self._file.close()
+            if self._standard is not None:
+                self._standard.close()
+
+
+class _StandardOutput:
+    """Standard output for our lines alone: until it is closed, what a verifier prints goes to standard error."""
+
+    def __init__(self) -> None:
+        sys.stdout.flush()
+        try:
+            self._fd: int | None = sys.stdout.fileno()
+            self._own = os.dup(self._fd)
+        except (OSError, ValueError):  # replaced by something that is no file
+            self._fd = None
+            return
+        with suppress(OSError, ValueError):
+            os.dup2(sys.stderr.fileno(), self._fd)
+
+    def write(self, data: bytes) -> None:
+        try:
+            if self._fd is None:
+                sys.stdout.buffer.write(data)
+                sys.stdout.buffer.flush()
+                return
+            written = 0
+            while written < len(data):
+                written += os.write(self._own, data[written:])
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise StorageError(f"standard output: {error.strerror}") from None
+
+    def close(self) -> None:
+        if self._fd is None:
+            return
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os.dup2(self._own, self._fd)
+        os.close(self._own)
 
 
 def _locked(path: Path) -> IO[bytes]:

@@ -2,15 +2,17 @@
 
 Workers are started as plain subprocesses rather than through ``multiprocessing``: nothing is forked (so threads and
 loaded native libraries do no harm), the caller's ``__main__`` is not imported again, and daemonic processes may have
-them. A worker reads chunks of items from its standard input and answers on a private copy of its standard output; what
-a verifier prints goes to standard error.
+them. A worker reads chunks from its standard input and answers on a private copy of its standard output; what a
+verifier prints goes to standard error.
+
+What a chunk is, the caller says (``Framing``): the pool hands it on as one piece of bytes, and takes it apart only
+where a worker was lost at one of its items. So the caller's process does little, and the workers have the cores.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-import itertools
 import mmap
 import os
 import queue
@@ -30,10 +32,18 @@ import msgspec
 
 from lydite.errors import UnavailableError
 
-CHUNK_ITEMS = 256
-CHUNK_BYTES = 1 << 20
+CHUNK_BYTES, FIRST_BYTES = 1 << 20, 1 << 13
+CHUNK_SECONDS = 0.1
+"""What a chunk should take: long beside the cost of sending it, short beside the whole, so that no worker waits for
+another one at the end."""
+AHEAD_CHUNKS, AHEAD_BYTES = 16, 16 << 20
+"""Chunks per worker, and bytes in all, that are taken ahead of the replies; a slow chunk then holds nobody up."""
+PREPARE_SECONDS = 120.0
+"""How long a worker may take between two checks (to compile a checker, to start what it needs), where there is a limit
+on the checks. No attempt is charged for it."""
+
 _SIZE = struct.Struct("<Q")
-_CLOCK = struct.Struct("<qd")  # index of the item under way (-1: none), monotonic time of its start
+_CLOCK = struct.Struct("<q?d120s")  # index of the item (-1: none), whether its check runs, since when, which verifier
 _BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]);"
     "from lydite.verifiers.pool import serve; serve(sys.argv[2], int(sys.argv[3]))"
@@ -41,52 +51,138 @@ _BOOT = (
 
 
 class Lost(NamedTuple):
-    """An item without a reply, and why: ``timeout`` or ``died``."""
+    """An item without a reply, and why.
 
-    why: Literal["timeout", "died"]
+    ``timeout``: its check took too long. ``stuck``: what comes before the check did. ``died``: the worker ended.
+    ``verifier`` is the id that the worker gave, where a check had begun.
+    """
+
+    why: Literal["timeout", "stuck", "died"]
     item: bytes
+    verifier: str = ""
 
 
 Reply = bytes | Lost
 
 
-def map_in_processes(
-    target: str, items: Iterable[bytes], jobs: int, timeout: float | None = None, setup: bytes = b""
-) -> Iterator[Reply]:
-    """Apply a function to items in worker processes, lazily and in order.
+class Framing(NamedTuple):
+    """How a chunk is made of items. An item is a chunk of one."""
 
-    Args: target: ``module:factory``, importable in a fresh interpreter; ``factory(setup)`` is the function, bytes to
-        bytes. items: consumed in the caller's thread, a few chunks ahead of the replies. jobs: number of workers.
-        timeout: seconds for one item, from when the function is entered; the worker is then killed and replaced.
-        setup: handed to the factory in each worker.
+    split: Callable[[bytes], list[bytes]]
+    join: Callable[[list[bytes]], bytes]
+
+
+def _pack(items: list[bytes]) -> bytes:
+    return items[0] if len(items) == 1 else msgspec.msgpack.encode([msgspec.msgpack.decode(one)[0] for one in items])
+
+
+PACKED = Framing(lambda chunk: [msgspec.msgpack.encode([one]) for one in msgspec.msgpack.decode(chunk)], _pack)
+"""A chunk is a MessagePack list."""
+
+
+class Pace:
+    """How many bytes make a chunk: as many as take ``CHUNK_SECONDS``, going by those before."""
+
+    def __init__(self) -> None:
+        self.bytes = FIRST_BYTES
+
+    def note(self, size: int, seconds: float) -> None:
+        """A chunk of this size took so long."""
+        wanted = int(size * CHUNK_SECONDS / max(seconds, 1e-6))
+        self.bytes = max(1, min(wanted, 4 * self.bytes, CHUNK_BYTES))
+
+
+class Clock:
+    """Where a worker is, in memory that its parent reads."""
+
+    def __init__(self, memory: mmap.mmap) -> None:
+        self._memory = memory
+
+    def item(self, index: int) -> None:
+        """The item at this place of the chunk is next; nothing of it runs yet. -1: between chunks."""
+        _CLOCK.pack_into(self._memory, 0, index, False, time.monotonic(), b"")
+        self._index = index
+
+    def start(self, verifier: str) -> None:
+        """Its check starts now: from here on, the time is the attempt's."""
+        _CLOCK.pack_into(self._memory, 0, self._index, True, time.monotonic(), verifier.encode()[:120])
+
+
+class NoClock(Clock):
+    """For work in this process, which nobody watches."""
+
+    def __init__(self) -> None:
+        pass
+
+    def item(self, index: int) -> None:
+        """Nothing."""
+
+    def start(self, verifier: str) -> None:
+        """Nothing."""
+
+
+Work = Callable[[bytes, Clock], bytes]
+"""From a chunk to its reply. Calls ``clock.item`` with the index of each item and ``clock.start`` at its check."""
+
+
+def map_in_processes(
+    target: str,
+    chunks: Iterable[bytes],
+    jobs: int,
+    framing: Framing,
+    pace: Pace,
+    timeout: float | None = None,
+    setup: bytes = b"",
+) -> Iterator[Reply]:
+    """Apply a function to chunks in worker processes, lazily and in order.
+
+    Args: target: ``module:factory``, importable in a fresh interpreter; ``factory(setup)`` is the function, of the
+        type ``Work``. chunks: consumed in the caller's thread, some ahead of the replies. jobs: number of workers.
+        framing: how a chunk comes apart. pace: told how long chunks take. timeout: seconds for one check, from
+        ``clock.start``; the worker is then killed and replaced. setup: handed to the factory in each worker.
+
+    Yields:
+        A reply for each chunk; where an item of it was lost, replies for what came before and behind, and ``Lost``
+        between them.
 
     Raises:
         UnavailableError: a worker cannot be started.
     """
     idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-    workers = [_Worker(target, setup, timeout) for _ in range(jobs)]
+    workers = [_Worker(target, setup, timeout, framing) for _ in range(jobs)]
     for worker in workers:
         idle.put(worker)
 
-    def run(chunk: list[bytes]) -> list[Reply]:
+    def run(chunk: bytes) -> list[Reply]:
         worker = idle.get()
         try:
-            return worker.run(chunk)
+            started = time.monotonic()
+            replies = worker.run(chunk)
+            pace.note(len(chunk), time.monotonic() - started)
+            return replies
         finally:
             idle.put(worker)
 
-    pending: deque[Future[list[Reply]]] = deque()
+    pending: deque[tuple[int, Future[list[Reply]]]] = deque()
+    ahead = 0
     try:
         with ThreadPoolExecutor(jobs, thread_name_prefix="lydite-verify") as threads:
             try:
-                for chunk in chunked(items):
-                    pending.append(threads.submit(run, chunk))
-                    if len(pending) > 2 * jobs:
-                        yield from pending.popleft().result()
+                for chunk in chunks:
+                    pending.append((len(chunk), threads.submit(run, chunk)))
+                    ahead += len(chunk)
+                    while pending and (
+                        pending[0][1].done()
+                        or len(pending) > AHEAD_CHUNKS * jobs
+                        or (ahead > AHEAD_BYTES and len(pending) > jobs)
+                    ):
+                        size, future = pending.popleft()
+                        ahead -= size
+                        yield from future.result()
                 while pending:
-                    yield from pending.popleft().result()
+                    yield from pending.popleft()[1].result()
             finally:
-                for future in pending:
+                for _, future in pending:
                     future.cancel()
                 for worker in workers:
                     worker.stop()
@@ -95,45 +191,33 @@ def map_in_processes(
             worker.close()
 
 
-def chunked(items: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Lists of items, small at first so that short inputs are spread, bounded in number and in bytes."""
-    chunk: list[bytes] = []
-    size, limit = 0, 16
-    for item in items:
-        chunk.append(item)
-        size += len(item)
-        if len(chunk) >= limit or size >= CHUNK_BYTES:
-            yield chunk
-            chunk, size, limit = [], 0, min(2 * limit, CHUNK_ITEMS)
-    if chunk:
-        yield chunk
-
-
 class _Worker:
     """One worker process and the parent's end of its pipes. Used by one thread at a time."""
 
-    def __init__(self, target: str, setup: bytes, timeout: float | None) -> None:
-        self._target, self._setup, self._timeout = target, setup, timeout
+    def __init__(self, target: str, setup: bytes, timeout: float | None, framing: Framing) -> None:
+        self._target, self._setup, self._timeout, self._framing = target, setup, timeout, framing
         self._process: subprocess.Popen[bytes] | None = None
         self._stopped = False
         self._clock_file = tempfile.TemporaryFile()  # noqa: SIM115  (closed in close)
         self._clock_file.truncate(_CLOCK.size)
         self._clock = mmap.mmap(self._clock_file.fileno(), _CLOCK.size)
 
-    def run(self, chunk: list[bytes]) -> list[Reply]:
+    def run(self, chunk: bytes) -> list[Reply]:
         """Replies to a chunk. Where the worker ended at one item, that item is lost and the others are done again."""
-        replies = self._exchange(chunk)
-        if isinstance(replies, list):
-            return list(replies)
-        why, at = replies
+        reply = self._exchange(chunk)
+        if isinstance(reply, bytes):
+            return [reply]
+        why, at, verifier = reply
+        items = self._framing.split(chunk)
         if self._stopped:
-            return [Lost("died", item) for item in chunk]
-        if len(chunk) == 1:
-            return [Lost(why, chunk[0])]
+            return [Lost("died", item) for item in items]
+        if len(items) == 1:
+            return [Lost(why, items[0], verifier)]
         if at is None:  # ended between two items
-            return list(itertools.chain.from_iterable(self.run([item]) for item in chunk))
-        before, after = chunk[:at], chunk[at + 1 :]
-        return [*(self.run(before) if before else []), Lost(why, chunk[at]), *(self.run(after) if after else [])]
+            return [reply for item in items for reply in self.run(item)]
+        around = items[:at], items[at + 1 :]
+        before, after = (self.run(self._framing.join(part)) if part else [] for part in around)
+        return [*before, Lost(why, items[at], verifier), *after]
 
     def stop(self) -> None:
         """End the process, whatever it is doing; a thread that waits for it then returns."""
@@ -181,35 +265,42 @@ class _Worker:
                 with contextlib.suppress(OSError, AttributeError):
                     pipe.close()  # type: ignore[union-attr]
 
-    def _exchange(self, chunk: list[bytes]) -> list[bytes] | tuple[Literal["timeout", "died"], int | None]:
+    def _exchange(self, chunk: bytes) -> bytes | tuple[Literal["timeout", "stuck", "died"], int | None, str]:
         if self._stopped:
-            return "died", None
-        _CLOCK.pack_into(self._clock, 0, -1, 0.0)
+            return "died", None, ""
+        _CLOCK.pack_into(self._clock, 0, -1, False, 0.0, b"")
         process = self._start()
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            _write(process.stdin, msgspec.msgpack.encode(chunk))
+            _write(process.stdin, chunk)
             if self._timeout is not None and (late := self._wait(process.stdout, self._timeout)) is not None:
                 self._end()
-                return "timeout", late
+                return late
             data = _read(process.stdout)
         except OSError:
             data = None
         if data is None:
-            at = _CLOCK.unpack_from(self._clock, 0)[0]
+            at, _, _, verifier = _CLOCK.unpack_from(self._clock, 0)
             self._end()
-            return "died", at if at >= 0 else None
-        return msgspec.msgpack.decode(data, type=list[bytes])
+            return "died", at if at >= 0 else None, _name(verifier)
+        return data
 
-    def _wait(self, pipe: IO[bytes], timeout: float) -> int | None:
-        """Until the worker answers or ends; the index of an item that took too long."""
+    def _wait(self, pipe: IO[bytes], timeout: float) -> tuple[Literal["timeout", "stuck"], int, str] | None:
+        """Until the worker answers or ends; why it must be ended and at which item, where one took too long."""
         pause = min(0.2, timeout / 4)
         while not select.select([pipe], [], [], pause)[0]:
-            at, since = _CLOCK.unpack_from(self._clock, 0)
-            if at >= 0 and time.monotonic() - since > timeout:
-                return int(at)
+            read = _CLOCK.unpack_from(self._clock, 0)
+            at, runs, since, verifier = read
+            if at < 0 or time.monotonic() - since <= (timeout if runs else PREPARE_SECONDS):
+                continue
+            if _CLOCK.unpack_from(self._clock, 0) == read:  # else it was read while it was written
+                return "timeout" if runs else "stuck", int(at), _name(verifier)
         return None
+
+
+def _name(field: bytes) -> str:
+    return field.rstrip(b"\0").decode("utf-8", "replace")
 
 
 def _write(pipe: IO[bytes], data: bytes) -> None:
@@ -228,21 +319,18 @@ def _read(pipe: IO[bytes]) -> bytes | None:
 
 
 def serve(target: str, clock_fd: int) -> None:
-    """The worker's loop: a chunk in, its replies out, until standard input ends."""
+    """The worker's loop: a chunk in, its reply out, until standard input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    clock = mmap.mmap(clock_fd, _CLOCK.size)
+    clock = Clock(mmap.mmap(clock_fd, _CLOCK.size))
     module, _, name = target.partition(":")
-    function: Callable[[bytes], bytes] = getattr(importlib.import_module(module), name)(_read(source))
+    work: Work = getattr(importlib.import_module(module), name)(_read(source))
     _write(sink, b"")
-    while (data := _read(source)) is not None:
-        replies = []
-        for index, item in enumerate(msgspec.msgpack.decode(data, type=list[bytes])):
-            _CLOCK.pack_into(clock, 0, index, time.monotonic())
-            replies.append(function(item))
-        _CLOCK.pack_into(clock, 0, -1, 0.0)
+    while (chunk := _read(source)) is not None:
+        reply = work(chunk, clock)
+        clock.item(-1)
         try:
-            _write(sink, msgspec.msgpack.encode(replies))
+            _write(sink, reply)
         except BrokenPipeError:
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,11 +14,16 @@ from lydite.rollout import Message, last_assistant, prompt_text
 from lydite.task import Checker, Task
 from lydite.verdict import Outcome, Verdict
 from lydite.verifiers.build import build
-from lydite.verifiers.pool import Lost, map_in_processes
+from lydite.verifiers.pool import PACKED, PREPARE_SECONDS, Clock, Lost, NoClock, Pace, Work, map_in_processes
 from lydite.verifiers.protocol import Submission
 
 MAX_JOBS = 256
 """Worker processes; each holds pipes, and more than there are cores gain nothing."""
+
+CHUNK_ITEMS = 100
+"""Items that travel to a worker together, at most."""
+
+_NO_CLOCK = NoClock()
 
 Item = Mapping[str, Any] | tuple[Any, ...]
 
@@ -38,12 +43,19 @@ def verify(
     Raises:
         InputError: the checker is unusable. Nothing in the completion ever raises.
     """
+    return _verify(checker, completion, prompt, clock=_NO_CLOCK)
+
+
+def _verify(checker: Any, completion: Any, prompt: Any = None, *, clock: Clock) -> Verdict:
     if isinstance(checker, Task):
         prompt = checker.prompt if prompt is None else prompt
         checker = checker.checker
     check = build(checker)
     given = submission(completion, prompt)
-    return given if isinstance(given, Verdict) else check(given)
+    if isinstance(given, Verdict):
+        return given
+    clock.start(check.id)
+    return check(given)
 
 
 def submission(completion: Any, prompt: Any = None) -> Submission | Verdict:
@@ -117,25 +129,47 @@ def check_limits(jobs: int, timeout: float | None) -> None:
 def _verify_many(items: Iterable[Item], jobs: int, timeout: float | None) -> Iterator[Verdict]:
     if jobs == 1 and timeout is None:
         for item in items:
-            yield _verify_item(item)
+            yield _verify_item(item, _NO_CLOCK)
         return
-    encoded = (_encode(item) for item in items)
-    for reply in map_in_processes("lydite.verifiers.run:_encoded_judge", encoded, jobs, timeout):
-        yield lost_verdict(reply) if isinstance(reply, Lost) else msgspec.msgpack.decode(reply, type=Verdict)
+    pace = Pace()
+    chunks = _chunks(items, pace)
+    for reply in map_in_processes("lydite.verifiers.run:make_judge", chunks, jobs, PACKED, pace, timeout):
+        if isinstance(reply, Lost):
+            yield lost_verdict(reply)
+        else:
+            yield from msgspec.msgpack.decode(reply, type=list[Verdict])
+
+
+def _chunks(items: Iterable[Item], pace: Pace) -> Iterator[bytes]:
+    """Items in chunks, bounded in number and in bytes."""
+    chunk: list[msgspec.Raw] = []
+    size = 0
+    for item in items:
+        encoded = _encode(item)
+        chunk.append(msgspec.Raw(encoded))
+        size += len(encoded)
+        if size >= pace.bytes or len(chunk) >= CHUNK_ITEMS:
+            yield msgspec.msgpack.encode(chunk)
+            chunk, size = [], 0
+    if chunk:
+        yield msgspec.msgpack.encode(chunk)
 
 
 def lost_verdict(lost: Lost) -> Verdict:
     """What is said of an item that got no verdict in time, or whose worker died."""
     if lost.why == "timeout":
-        return Verdict(outcome=Outcome.INCORRECT, score=0.0, reason="timeout")
-    return Verdict.invalid("worker_died", "", detail="the worker process ended while it judged this")
+        return Verdict(outcome=Outcome.INCORRECT, score=0.0, reason="timeout", verifier=lost.verifier)
+    if lost.why == "stuck":
+        detail = f"its checker was not ready within {PREPARE_SECONDS:g} s"
+        return Verdict.invalid("verifier_error", lost.verifier, detail=detail)
+    return Verdict.invalid("worker_died", lost.verifier, detail="the worker process ended while it judged this")
 
 
-def _verify_item(item: Item) -> Verdict:
+def _verify_item(item: Item, clock: Clock) -> Verdict:
     try:
-        if isinstance(item, tuple | list):
-            return verify(*item)
-        return verify(item["checker"], item.get("completion"), item.get("prompt"))
+        if not isinstance(item, tuple | list):
+            item = item["checker"], item.get("completion"), item.get("prompt")
+        return _verify(*item, clock=clock)
     except Exception as error:
         return Verdict.invalid("bad_item", "", detail=f"{type(error).__name__}: {error}"[:500])
 
@@ -161,12 +195,17 @@ def _plain(value: Any) -> Any:
     return value if found is None else found
 
 
-def _encoded_judge(setup: bytes) -> Callable[[bytes], bytes]:
-    return _verify_encoded
+def make_judge(setup: bytes) -> Work:
+    """The workers' function: from a MessagePack list of items to one of verdicts."""
 
+    def judge(chunk: bytes, clock: Clock) -> bytes:
+        verdicts = []
+        for index, item in enumerate(msgspec.msgpack.decode(chunk)):
+            clock.item(index)
+            if isinstance(item, str):
+                verdicts.append(Verdict.invalid("bad_item", "", detail=item))
+            else:
+                verdicts.append(_verify_item(item, clock))
+        return msgspec.msgpack.encode(verdicts)
 
-def _verify_encoded(data: bytes) -> bytes:
-    item = msgspec.msgpack.decode(data)
-    if isinstance(item, str):
-        return msgspec.msgpack.encode(Verdict.invalid("bad_item", "", detail=item))
-    return msgspec.msgpack.encode(_verify_item(item))
+    return judge

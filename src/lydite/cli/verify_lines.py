@@ -1,0 +1,262 @@
+"""From lines of completions to lines of verdicts: what ``lydite verify`` does in its workers.
+
+A block is eight bytes, the number of its first line, and then whole lines as they stand in the file. Only the process
+that judges a block looks into its lines.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import IO, Any
+
+import msgspec
+
+from lydite.codec import well_formed
+from lydite.errors import InputError, UnavailableError
+from lydite.flag import Flag
+from lydite.reward import RewardScheme
+from lydite.task import Checker, Task
+from lydite.verdict import Outcome, Part, Verdict
+from lydite.verifiers.build import CompiledChecker, build
+from lydite.verifiers.pool import Clock, Framing, Lost, Pace, Work
+from lydite.verifiers.protocol import Step
+from lydite.verifiers.run import lost_verdict, submission
+
+MAX_LINE = 64 << 20
+"""Bytes of the longest line that is read; a longer one becomes an ``invalid`` line."""
+
+_NUMBER = 8
+_LONG = b"\0\n"
+"""What stands for a line that is too long; no JSON begins with it."""
+_NULL = msgspec.Raw(b"null")
+_OUTCOMES = list(Outcome)
+_REWARDS = RewardScheme()
+
+
+class Tally(msgspec.Struct, array_like=True):
+    """What came out of some lines: how many of each outcome, how many that could not be read or had no usable checker,
+    how many at which the verifier broke, and the first of those."""
+
+    outcomes: list[int] = msgspec.field(default_factory=lambda: [0] * len(_OUTCOMES))
+    bad: int = 0
+    broken: int = 0
+    blame: str = ""
+
+    def add(self, other: Tally) -> None:
+        self.outcomes = [mine + more for mine, more in zip(self.outcomes, other.outcomes, strict=True)]
+        self.bad += other.bad
+        self.broken += other.broken
+        self.blame = self.blame or other.blame
+
+    def count(self, verdict: Verdict) -> None:
+        self.outcomes[_OUTCOMES.index(verdict.outcome)] += 1
+        if verdict.reason == "verifier_error":
+            self.broken += 1
+            self.blame = self.blame or f"{verdict.verifier}: {verdict.detail}"
+
+    @property
+    def counts(self) -> dict[Outcome, int]:
+        return dict(zip(_OUTCOMES, self.outcomes, strict=True))
+
+
+class _Row(msgspec.Struct):
+    completion: str | list[dict[str, Any]] | None
+    id: msgspec.Raw = _NULL
+    gold: Any = msgspec.UNSET
+    checker: dict[str, Any] | None = None
+    prompt: str | list[dict[str, Any]] | None = None
+
+
+class _Out(msgspec.Struct, omit_defaults=True):
+    id: msgspec.Raw
+    outcome: Outcome
+    score: float | None
+    reward: float | None
+    reason: str
+    extracted: str | None
+    flags: tuple[str, ...]
+    verifier: str
+    seconds: float
+    parts: tuple[Part, ...] = ()
+    detail: str | None = None
+    line: int | None = None
+    explain: tuple[Step, ...] = ()
+
+
+_ROWS = msgspec.json.Decoder(_Row)
+_OUT = msgspec.json.Encoder()
+
+
+def blocks(stream: IO[bytes], pace: Pace) -> Iterator[bytes]:
+    """A stream in blocks of whole lines. Of a line that is too long, only a mark is kept."""
+    lines: list[bytes] = []
+    size, number, first = 0, 0, 1
+    while line := stream.readline(MAX_LINE):
+        number += 1
+        if len(line) == MAX_LINE and not line.endswith(b"\n"):
+            while (rest := stream.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+                pass
+            line = _LONG
+        lines.append(line)
+        size += len(line)
+        if size >= pace.bytes:
+            yield first.to_bytes(_NUMBER, "big") + b"".join(lines)
+            lines, size, first = [], 0, number + 1
+    if lines:
+        yield first.to_bytes(_NUMBER, "big") + b"".join(lines)
+
+
+def _numbered(block: bytes) -> list[tuple[int, bytes]]:
+    """The lines of a block with their numbers; what follows the last line end is no line."""
+    lines = block[_NUMBER:].split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return list(enumerate(lines, int.from_bytes(block[:_NUMBER], "big")))
+
+
+def _split(block: bytes) -> list[bytes]:
+    return [number.to_bytes(_NUMBER, "big") + line + b"\n" for number, line in _numbered(block)]
+
+
+FRAMING = Framing(_split, lambda items: items[0][:_NUMBER] + b"".join(item[_NUMBER:] for item in items))
+
+
+def make_judge(setup: bytes) -> Work:
+    """The function from a block to a tally and output lines; ``setup`` is JSON of the verifier and its configuration
+    for lines without a checker, and whether steps are told."""
+    from lydite.detectors import detect
+    from lydite.rollout import Message, Rollout
+
+    verifier, config, explain = msgspec.json.decode(setup, type=tuple[str | None, dict[str, Any], bool])
+    by_gold: Callable[[str], CompiledChecker] = lru_cache(256)(
+        lambda gold: build({"type": verifier, "config": {**config, "answer": gold}})
+    )
+    task_of = lru_cache(256)(lambda kind: Task(id="", prompt=(), checker=Checker(type=kind)))
+
+    def check_of(row: _Row) -> CompiledChecker:
+        if row.checker is None and verifier is not None and type(row.gold) is str:
+            return by_gold(row.gold)  # saves spelling the checker out, which costs as much as judging a short text
+        return build(_checker(row, verifier, config))
+
+    def judge(number: int, line: bytes, tally: Tally, clock: Clock) -> bytes:
+        row_id = _NULL
+        try:
+            row = _read(line, number)
+            row_id = row.id
+            check = check_of(row)
+        except (InputError, UnavailableError) as error:
+            tally.bad += 1
+            if isinstance(error, InputError):
+                verdict = Verdict.invalid("unreadable_line", "", detail=str(error.at(line=number))[:1000])
+            else:
+                verdict = Verdict.invalid("unavailable", "", detail=f"line {number}: {error}"[:1000])
+            tally.count(verdict)
+            return _spell(row_id, verdict, line=number)
+        clock.start(check.id)
+        started = time.perf_counter()
+        given = submission(row.completion, row.prompt)
+        verdict = given if isinstance(given, Verdict) else check(given)
+        seconds = time.perf_counter() - started
+        flags: tuple[Flag, ...] = ()
+        if verdict.correct and not isinstance(given, Verdict):
+            said = given.messages or (Message(role="assistant", content=given.text),)
+            rollout = Rollout(id="", task="", task_digest="", completion=said)
+            flags = detect(rollout, verdict, task_of(check.checker.type))
+        tally.count(verdict)
+        steps = () if isinstance(given, Verdict) or not explain else check.explain(given)
+        return _spell(row_id, verdict, flags, seconds, explain=steps)
+
+    def judge_block(block: bytes, clock: Clock) -> bytes:
+        tally = Tally()
+        out = []
+        for index, (number, line) in enumerate(_numbered(block)):
+            clock.item(index)
+            if line.strip():
+                out.append(judge(number, line, tally, clock))
+        return _framed(tally, out)
+
+    return judge_block
+
+
+def lost_line(lost: Lost, timeout: float | None) -> bytes:
+    """The reply for a line whose worker was lost."""
+    (number, line), tally, verdict = _numbered(lost.item)[0], Tally(), lost_verdict(lost)
+    tally.count(verdict)
+    seconds = timeout if timeout and lost.why == "timeout" else 0.0
+    try:
+        row_id = _read(line, number).id
+    except InputError:  # what it died of
+        row_id = _NULL
+    return _framed(tally, [_spell(row_id, verdict, seconds=seconds)])
+
+
+def _framed(tally: Tally, lines: list[bytes]) -> bytes:
+    head = msgspec.msgpack.encode(tally)
+    return len(head).to_bytes(_NUMBER, "big") + head + b"".join(lines)
+
+
+def unframed(reply: bytes) -> tuple[Tally, bytes]:
+    """A reply's tally, and its lines."""
+    end = _NUMBER + int.from_bytes(reply[:_NUMBER], "big")
+    return msgspec.msgpack.decode(reply[_NUMBER:end], type=Tally), reply[end:]
+
+
+def _read(line: bytes, number: int) -> _Row:
+    if line == _LONG[:1]:
+        raise InputError(f"longer than {MAX_LINE >> 20} MiB", line=number, remedy="split it")
+    try:
+        return _ROWS.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        told = str(error)
+    try:  # lone surrogates are legal in JSON's escapes, and models' bytes can decode to them
+        return _ROWS.decode(well_formed(json.dumps(json.loads(line), ensure_ascii=False)).encode())
+    except (ValueError, RecursionError):
+        raise InputError(
+            f"line {number} cannot be read: {told}", remedy='expected {"completion": …, "gold": …}'
+        ) from None
+
+
+def _checker(row: _Row, verifier: str | None, config: dict[str, Any]) -> dict[str, Any]:
+    if row.checker is not None:
+        return row.checker
+    if verifier is None:
+        raise InputError("no checker", field="checker", remedy="give the line a checker, or a gold and --verifier NAME")
+    return {"type": verifier, "config": config if row.gold is msgspec.UNSET else {**config, "answer": row.gold}}
+
+
+def _spell(
+    row_id: msgspec.Raw,
+    verdict: Verdict,
+    flags: Iterable[Any] = (),
+    seconds: float = 0.0,
+    *,
+    line: int | None = None,
+    explain: tuple[Step, ...] = (),
+) -> bytes:
+    out = _Out(
+        id=row_id,
+        outcome=verdict.outcome,
+        score=verdict.score,
+        reward=_REWARDS.reward(verdict, flags),
+        reason=verdict.reason,
+        extracted=None if verdict.extracted is None else well_formed(verdict.extracted),
+        flags=tuple(flag.detector for flag in flags),
+        verifier=verdict.verifier,
+        seconds=round(seconds, 7),
+        parts=verdict.parts,
+        detail=verdict.detail,
+        line=line,
+        explain=explain,
+    )
+    try:
+        return _OUT.encode(out) + b"\n"
+    except (UnicodeError, TypeError, ValueError) as error:
+        if verdict.reason == "unwritable_verdict":
+            raise
+        fault = Verdict.invalid(
+            "unwritable_verdict", verdict.verifier, detail=f"{type(error).__name__}: {error!a:.300}"
+        )
+        return _spell(row_id, fault, line=line)
