@@ -61,6 +61,10 @@ def decide(a: Node, b: Node) -> tuple[Decision, bool]:
 
 def is_open(node: Node) -> bool:
     """Whether an expression, or one within a structure, has no normal form that decides alone."""
+    if node.op == "const":
+        return False  # also infinity, which is no number
+    if node.op == "neg":
+        return is_open(node.args[0])
     if node.op in _STRUCTURES:
         parts = [part for arg in node.args for part in (arg if type(arg) is tuple else (arg,))]
         return any(is_open(part) for part in parts if isinstance(part, Node))

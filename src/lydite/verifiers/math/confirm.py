@@ -55,18 +55,25 @@ def confirm(a: Node, b: Node) -> Opinion:
     Raises:
         LostError: the process is gone, or its code failed; not remembered, so that the next call tries again.
     """
-    names: dict[str, int] = {}
-    budget = [MAX_NODES]
-    try:
-        trees = [_encoded(node, names, budget) for node in (a, b)]
-    except OverflowError:
+    data = encoded(a, b)
+    if data is None:
         return "too large"
     try:
-        reply = _ASIDE.call(msgspec.json.encode(trees))
+        reply = _ASIDE.call(data)
     except OverBudgetError:
         _ASIDE.start()  # the next opinion should not wait for it
         return "over budget"
     return "equal" if reply == b"equal" else "different" if reply == b"different" else "open"
+
+
+def encoded(a: Node, b: Node) -> bytes | None:
+    """Two trees as JSON; ``None`` where they are too large to be sent."""
+    names: dict[str, int] = {}
+    budget = [MAX_NODES]
+    try:
+        return msgspec.json.encode([_encoded(node, names, budget) for node in (a, b)])
+    except OverflowError:
+        return None
 
 
 def _encoded(node: Node, names: dict[str, int], budget: list[int]) -> Any:
