@@ -117,7 +117,7 @@ def test_lint_compiles_checkers_and_judges_solutions(tmp_path: Path) -> None:
         (task(f"{tmp_path}/bad.py:x", {}), [("checker", "checker.type")]),
         (
             task("all_of", {"checkers": {"x": negative}}),
-            [("checker", "checker.config.checkers.x.config.tolerance"), ("no_verifier", "checker.type")],
+            [("checker", "checker.config.checkers.x.config.tolerance")],
         ),
         (
             task("math", {"answer": "1"}, metadata={"flags": {"no_visible_work": {"min_wrds": 1}}}),

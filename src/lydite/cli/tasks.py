@@ -139,18 +139,18 @@ def _judged(task: Task, judge: Judge) -> Iterator[Finding]:
 
     known = names()
     absent: dict[str, str] = {}
-    usable = True
+    unusable: dict[str | None, Finding] = {}  # by field: a composite names the field of its part, as the part does
     for field, part in walk(task.checker):
         if part.type in CHECKERS and part.type not in known:
             absent.setdefault(part.type, field)
         elif (found := _unusable(task, field, part)) is not None:
-            usable = False
-            yield found
+            unusable.setdefault(found.field, found)
+    yield from (found for field, found in unusable.items() if field not in {f"{at}.type" for at in absent.values()})
     for kind, field in absent.items():
         message = f"no verifier for {kind} here: it can be read, not judged"
         remedy = "install one, or name your own as path.py:name"
         yield Finding(rule="no_verifier", message=message, task=task.id, field=f"{field}.type", remedy=remedy)
-    if absent or not usable:
+    if absent or unusable:
         return
     try:
         judge.prepare(task)

@@ -1,4 +1,4 @@
-"""``all_of``, ``weighted``, ``gate``: checkers made of checkers.
+"""Checkers made of checkers: ``all_of``, ``weighted``, ``gate``.
 
 Config: ``{checkers: {name: checker}}``, with ``weights: {name: weight}`` for ``weighted`` (default: all alike) and
 ``gate`` (of the rest; default: all alike), and ``gate: name`` for ``gate``. A checker is ``{type, config}``, also a
