@@ -17,6 +17,7 @@ class FinishReason(StrEnum):
     TOOL_LIMIT = "tool_limit"  # max_steps
     TIME = "time"  # wall clock
     CONTENT_FILTER = "content_filter"
+    LOST = "lost"  # the attempt's own programs took its workspace along
     ERROR = "error"  # the policy could not be asked: such an attempt is graded `invalid`
 
 
@@ -52,6 +53,22 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     parameters: dict[str, Any]
 
 
+class Calls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What became of the tool calls of an episode.
+
+    Attributes:
+        seconds: of each call that was made, in order.
+        failed: how many of them could not be carried out as asked.
+        malformed: calls that could not be read at all, and were answered with that.
+        left: calls that were asked for when no more were allowed.
+    """
+
+    seconds: tuple[float, ...] = ()
+    failed: int = 0
+    malformed: int = 0
+    left: int = 0
+
+
 class Rollout(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One attempt at one task. Written once, to ``rollouts.jsonl``, before anything is said about it.
 
@@ -69,6 +86,8 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         prompt_tokens, completion_tokens: counts as the policy reports them; ``None`` when it does not.
         error: why the policy could not be asked; such a rollout is graded ``invalid``, never wrong.
         workspace: digest of the frozen workspace, for tasks that have one.
+        env: name and version of the environment of the episode, such as ``workspace@1``; empty where there was none.
+        calls: of the tools of the episode.
         schema: version of this record's layout.
     """
 
@@ -86,6 +105,8 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     completion_tokens: int | None = None
     error: str | None = None
     workspace: str | None = None
+    env: str = ""
+    calls: Calls | None = None
     step: int | None = None
     schema: int = 1
 

@@ -14,13 +14,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
 from lydite.codec import canonical
 from lydite.errors import InputError, LyditeError, StorageError
-from lydite.ledger import taskfile
+from lydite.ledger import states, taskfile
 from lydite.ledger.audit import LEDGER, ROLLOUTS, Audit, audit
 from lydite.ledger.chain import link
 from lydite.ledger.files import Lines, Lock, storage, sync_folder
@@ -32,6 +32,9 @@ from lydite.ledger.vacancy import is_new_task, require_same, require_vacant, unm
 from lydite.ledger.writer import Writer
 from lydite.rollout import Rollout
 from lydite.task import Task
+
+if TYPE_CHECKING:
+    from lydite.sandbox import Snapshot
 
 NOTE_SECONDS = 1.0
 """How often the head in ``run.json`` is renewed while records are appended."""
@@ -190,6 +193,14 @@ class RunFolder:
                 if phase is None or rollout.phase == phase:
                     yield Row(rollout, record, seq)
 
+    def state(self, digest: str | None) -> Snapshot | None:
+        """What an episode left behind, by ``Rollout.workspace``; ``None`` where there was none.
+
+        Raises:
+            InputError: it is missing or damaged.
+        """
+        return None if digest is None else states.read(self.path, digest)
+
     def done(self, phase: str) -> Collection[str]:
         """Ids of the rollouts of a phase that have a record. Sixteen bytes each in memory, for runs of any size."""
         from lydite.ledger.done import Done
@@ -222,6 +233,15 @@ class RunFolder:
             yield name
 
     # ------------------------------------------------------------------ writing
+
+    def keep(self, state: Snapshot) -> str:
+        """Write what an episode left behind, once; its digest. Before ``append`` of the sample that names it.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        self._require_writer()
+        return states.keep(self.path, state)
 
     def append(self, graded: Sequence[Graded]) -> None:
         """Write samples and their records: one group commit. When it returns, they are on disk.

@@ -65,7 +65,7 @@ def replay(run: RunFolder, ids: Collection[str] | None = None) -> Iterator[Repla
             if row.rollout.id not in missing:
                 continue
             missing.remove(row.rollout.id)
-        yield _replayed(row, tasks.get(row.record.task_digest))
+        yield _replayed(run, row, tasks.get(row.record.task_digest))
         if missing is not None and not missing:
             return
     if missing:
@@ -74,7 +74,7 @@ def replay(run: RunFolder, ids: Collection[str] | None = None) -> Iterator[Repla
         )
 
 
-def _replayed(row: Row, task: Task | None) -> Replayed:
+def _replayed(run: RunFolder, row: Row, task: Task | None) -> Replayed:
     record, rollout = row.record, row.rollout
 
     def answer(match: Match, why: str = "", derived: Verdict | None = None) -> Replayed:
@@ -97,6 +97,10 @@ def _replayed(row: Row, task: Task | None) -> Replayed:
             return answer(Match.NOT_REPLAYABLE, f"the source of {check.id} is not the one that judged")
         if record.verdict.outcome is Outcome.INVALID:
             return answer(Match.NOT_REPLAYABLE, f"the verifier had failed: {record.verdict.reason}")
-        derived = derive(rollout, check)
+        try:
+            state = run.state(rollout.workspace)
+        except InputError as error:
+            return answer(Match.NOT_REPLAYABLE, f"what its episode left behind cannot be read: {error}")
+        derived = derive(rollout, check, state)
     same = canonical(derived) == canonical(record.verdict)
     return answer(Match.SAME if same else Match.DIFFERS, derived=derived)

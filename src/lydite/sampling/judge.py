@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from lydite.detectors import detect
 from lydite.errors import InputError
@@ -14,6 +15,9 @@ from lydite.rollout import Rollout
 from lydite.task import Task
 from lydite.verdict import Outcome, Verdict
 from lydite.verifiers import CompiledChecker, build
+
+if TYPE_CHECKING:
+    from lydite.sandbox import Snapshot
 
 _KEPT = 256
 """Compiled checkers at hand, by task; behind them stands the verifiers' own cache."""
@@ -54,8 +58,8 @@ class Judge:
             self.prepare(task)
             yield task
 
-    def judge(self, rollout: Rollout, task: Task) -> Graded:
-        """Everything that is said of one attempt.
+    def judge(self, rollout: Rollout, task: Task, state: Snapshot | None = None) -> Graded:
+        """Everything that is said of one attempt, and of what its episode left behind.
 
         An attempt that could not be asked for (``rollout.error``) is ``invalid`` with reason ``policy_error:<code>``.
 
@@ -68,7 +72,7 @@ class Judge:
             verdict = policy_fault(rollout.error)
         else:
             check = self._check(task, rollout.task_digest)
-            verdict, source = derive(rollout, check), check.source
+            verdict, source = derive(rollout, check, state), check.source
         seconds = time.perf_counter() - begin
         flags = detect(rollout, verdict, task)
         return Graded(
