@@ -178,7 +178,18 @@ def test_null_counts_as_left_out() -> None:
         ({"env": "workspace", "setup_commands": "ls"}, "setup_commands", "list"),
         ({"env": "workspace", "setup_commands": [1]}, "setup_commands.0", "text"),
         ({"solution": 4}, "solution", "object"),
+        ({"env": "workspace", "setup_commands": ["ls", " "]}, "setup_commands.1", "empty"),
+        ({"env": "workspace", "setup_commands": ["ls\0"]}, "setup_commands.0", "NUL"),
+        ({"env": "workspace", "setup_files": {"a": "", "./a": ""}}, "setup_files../a", "same file"),
+        ({"env": "workspace", "setup_files": {"b//c": "", "b": ""}}, "setup_files.b", "below"),
+        ({"env": "workspace", "setup_files": {"b/": ""}}, "setup_files.b/", "folder"),
+        ({"env": "workspace", "setup_files": {"b\0": ""}}, "setup_files.b\0", "NUL"),
+        ({"env": "workspace", "setup_files": {"b" * 256: ""}}, "setup_files." + "b" * 60, "255"),
         ({"solution": {}}, "solution", "empty"),
+        ({"env": "workspace", "solution": {"files": {}, "commands": []}}, "solution", "empty"),
+        ({"env": "workspace", "solution": {"commands": [""]}}, "solution.commands.0", "empty"),
+        ({"env": "workspace", "solution": {"files": {"a": "", "a/b": ""}}}, "solution.files.a", "below"),
+        ({"env": "none", "solution": {"files": {"a": ""}}}, "solution", "workspace"),
         ({"solution": {"file": {}}}, "solution.file", "files"),
         ({"solution": {"files": {"../x": ""}}}, "solution.files.../x", "inside"),
         ({"metadata": []}, "metadata", "object"),
@@ -264,7 +275,8 @@ def tasks(draw: st.DrawFn) -> Task:
     checker = draw(CHECKER)
     env = draw(st.sampled_from([default_env(checker), "workspace"]))
     files = st.dictionaries(PATH, TEXT, max_size=2)
-    commands = st.lists(TEXT, max_size=2)
+    commands = st.lists(TEXT.filter(lambda text: text.strip() and "\0" not in text), max_size=2)
+    worked = st.fixed_dictionaries({"files": files, "commands": commands}).filter(lambda it: any(it.values()))
     return Task(
         id=draw(NAME),
         prompt=draw(PROMPT),
@@ -273,7 +285,7 @@ def tasks(draw: st.DrawFn) -> Task:
         max_steps=draw(st.integers(1, 64)),
         setup_files=draw(files) if env == "workspace" else {},
         setup_commands=tuple(draw(commands)) if env == "workspace" else (),
-        solution=draw(st.none() | TEXT | st.fixed_dictionaries({"files": files, "commands": commands})),
+        solution=draw(st.none() | TEXT | (worked if env == "workspace" else TEXT)),
         split=draw(st.sampled_from(["", "train", "eval"])),
         difficulty=draw(TEXT),
         metadata=draw(st.dictionaries(TEXT.filter(lambda key: key != "flags"), JSON, max_size=3)),

@@ -14,6 +14,7 @@ from lydite.tasksets._plain import ensure_plain
 from lydite.tasksets.checkers import default_env, parse_checker
 from lydite.tasksets.difficulty import from_level
 from lydite.tasksets.messages import parse_prompt, prompt_document
+from lydite.tasksets.paths import clash, normal_file
 from lydite.tasksets.records import recognise
 
 #: Fields of a task document.
@@ -136,6 +137,10 @@ def _build(document: dict[str, Any]) -> Task:
         if given and env == "none":
             remedy = 'say "env": "workspace", or leave the set-up out'
             raise InputError('a task with env "none" has no workspace to set up', field=name, remedy=remedy)
+    solution = _solution(document.get("solution"))
+    if isinstance(solution, dict) and env == "none":
+        remedy = 'say "env": "workspace", or give the solution as a text'
+        raise InputError('a task with env "none" has no workspace to solve it in', field="solution", remedy=remedy)
     task = Task(
         id=_id(document.get("id")),
         prompt=parse_prompt(document["prompt"]),
@@ -144,7 +149,7 @@ def _build(document: dict[str, Any]) -> Task:
         max_steps=_steps(_or(document.get("max_steps"), _DEFAULT_STEPS)),
         setup_files=setup_files,
         setup_commands=setup_commands,
-        solution=_solution(document.get("solution")),
+        solution=solution,
         split=_split(_or(document.get("split"), "")),
         difficulty=_difficulty(_or(document.get("difficulty"), "")),
         metadata=_metadata(_or(document.get("metadata"), {})),
@@ -187,18 +192,33 @@ def _steps(value: Any) -> int:
 
 def _files(value: Any, field: str) -> dict[str, str]:
     files = as_object(value, field, 'give {"path": "text"}')
+    spelled: dict[str, str] = {}
     for name, text in files.items():
         where = child(field, name)
-        parts = name.split("/")
-        if not name or name.startswith("/") or "\0" in name or ".." in parts or parts[-1] in ("", "."):
-            raise InputError("is not a path inside the workspace", field=where, remedy="give a relative path to a file")
+        try:
+            path = normal_file(name)
+        except ValueError as error:
+            remedy = "give a relative path to a file inside the workspace"
+            raise InputError(str(error), field=where, remedy=remedy) from None
+        if path in spelled:
+            message = f"is the same file as {show(spelled[path])}"
+            raise InputError(message, field=where, remedy="give each file once")
+        spelled[path] = name
         as_text(text, where, "a file's content is a text")
+    if (pair := clash(spelled)) is not None:
+        message = f"is a file, and {show(spelled[pair[1]])} lies below it"
+        raise InputError(message, field=child(field, spelled[pair[0]]), remedy="rename one of the two")
     return files
 
 
 def _commands(value: Any, field: str) -> list[str]:
     commands = as_list(value, field, "give a list of shell commands")
-    return [as_text(command, f"{field}.{index}", "a command is a text") for index, command in enumerate(commands)]
+    for index, command in enumerate(commands):
+        text = as_text(command, f"{field}.{index}", "a command is a text")
+        if not text.strip() or "\0" in text:
+            message = "is empty" if not text.strip() else "holds a NUL, which no command can"
+            raise InputError(message, field=f"{field}.{index}", remedy="write out a line for the shell, or remove it")
+    return commands
 
 
 def _solution(value: Any) -> str | dict[str, Any] | None:
@@ -206,12 +226,10 @@ def _solution(value: Any) -> str | dict[str, Any] | None:
         return value
     document = as_object(value, "solution", 'give a text, or {"files": {…}, "commands": […]}')
     only(document, ("files", "commands"), "solution")
-    if not document:
+    files = _files(_or(document.get("files"), {}), "solution.files")
+    commands = _commands(_or(document.get("commands"), []), "solution.commands")
+    if not files and not commands:
         raise InputError("is empty", field="solution", remedy="give files or commands, or leave it out")
-    if "files" in document:
-        _files(document["files"], "solution.files")
-    if "commands" in document:
-        _commands(document["commands"], "solution.commands")
     return document
 
 
