@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from lydite.errors import InputError
-from lydite.policies.messages import to_chat
 from lydite.policies.protocol import Attempt, Prompt, SamplingParams, check_rows, check_sampling
+from lydite.policies.toolcalls import Said, parsed, templated
 from lydite.policies.weights import load_folders, resolve
-from lydite.rollout import FinishReason, Message, prompt_text
+from lydite.rollout import FinishReason, Message, Tool, prompt_text
 
 
 def open_hf(spec: str, *, plain: bool = False, batch: int = 32, device: str | None = None) -> HFPolicy:
@@ -113,7 +113,7 @@ class HFPolicy:
         answers: list[list[Attempt | None]] = [[None] * len(row) for row in seeds]
         waiting: list[tuple[Row, int, int]] = []
         for i, (prompt, row) in enumerate(zip(prompts, seeds, strict=True)):
-            tokens = prompt_tokens(self._tokenizer, prompt, plain=self._plain)
+            tokens = prompt_tokens(self._tokenizer, prompt, plain=self._plain, tools=params.tools)
             budget = params.max_tokens if context is None else min(params.max_tokens, context - len(tokens))
             for j, seed in enumerate(row):
                 if budget < 1:
@@ -137,8 +137,10 @@ class HFPolicy:
 
         text = completion_text(self._tokenizer, sampled.tokens)
         found = [place for place in map(text.find, params.stop) if place >= 0]
+        text = text[: min(found)] if found else text
+        said = parsed(self._tokenizer, text, params.tools) if params.tools else Said(text, ())
         return Attempt(
-            completion=(Message(role="assistant", content=text[: min(found)] if found else text),),
+            completion=(Message(role="assistant", content=said.content, tool_calls=said.calls),),
             finish=FinishReason.STOP if sampled.ended else FinishReason.LENGTH,
             prompt_tokens=len(tokens),
             completion_tokens=len(sampled.tokens),
@@ -146,21 +148,24 @@ class HFPolicy:
         )
 
 
-def prompt_tokens(tokenizer: Any, prompt: Prompt, *, plain: bool) -> tuple[int, ...]:
+def prompt_tokens(tokenizer: Any, prompt: Prompt, *, plain: bool, tools: Sequence[Tool] = ()) -> tuple[int, ...]:
     """A prompt as token ids: through the chat template, with the opening of the answer; or as plain text.
 
     Raises:
-        InputError: the template refuses the conversation (some take no system message), or the prompt is empty.
+        InputError: the template refuses the conversation (some take no system message), the prompt is empty, or there
+            are tools and no template that they could go through.
     """
     if plain:
+        if tools:
+            raise InputError("a plain prompt tells of no tools", field="tools", remedy="leave out ?plain=1")
         tokens = tokenizer(prompt_text(prompt))["input_ids"]
     else:
         from jinja2.exceptions import TemplateError
 
-        messages = to_chat(prompt, arguments_as_text=False)
+        messages, told = templated(tokenizer, prompt, tools)
         try:
             tokens = tokenizer.apply_chat_template(
-                messages, tokenize=True, add_generation_prompt=True, return_dict=True
+                messages, tools=told, tokenize=True, add_generation_prompt=True, return_dict=True
             )["input_ids"]
         except TemplateError as error:
             raise InputError(f"the model's chat template refuses it: {error}", field="prompt") from None

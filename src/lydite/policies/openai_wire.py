@@ -15,6 +15,7 @@ from lydite.codec import well_formed
 from lydite.errors import InputError
 from lydite.policies.messages import from_chat, to_chat
 from lydite.policies.protocol import Attempt, Prompt, SamplingParams
+from lydite.policies.toolcalls import offered
 from lydite.rollout import FinishReason, Message
 
 #: Statuses that pass: asking again later may work.
@@ -101,6 +102,8 @@ def request_body(
         body["stop"] = list(params.stop)
     if params.logprobs:
         body["logprobs"] = True
+    if params.tools:
+        body["tools"] = offered(params.tools)
     if n > 1:
         body["n"] = n
     if seed is not None:

@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 
 from lydite.errors import InputError
-from lydite.rollout import FinishReason, Message
+from lydite.rollout import FinishReason, Message, Tool
 
 Prompt = tuple[Message, ...]
 
@@ -16,7 +16,9 @@ Prompt = tuple[Message, ...]
 class SamplingParams(msgspec.Struct, frozen=True, kw_only=True):
     """How to sample. ``temperature`` 0 is greedy.
 
-    An option that a back end cannot honour raises ``InputError``; it is never silently ignored.
+    An option that a back end cannot honour raises ``InputError``; it is never silently ignored. ``tools`` are what the
+    policy is told that it may call; its calls come back as ``Message.tool_calls``, and calls that cannot be read stay
+    in the content as ``<tool_call>…``.
     """
 
     temperature: float = 1.0
@@ -25,6 +27,7 @@ class SamplingParams(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int = 512
     stop: tuple[str, ...] = ()
     logprobs: bool = False
+    tools: tuple[Tool, ...] = ()
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):

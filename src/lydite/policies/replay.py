@@ -69,20 +69,29 @@ class ReplayPolicy:
         *,
         indices: Sequence[Sequence[int]] | None = None,
     ) -> list[list[Attempt]]:
-        """See :meth:`lydite.policies.protocol.Policy.generate`. Seeds choose nothing here; ``indices`` do."""
+        """See :meth:`lydite.policies.protocol.Policy.generate`. Seeds choose nothing here; ``indices`` do.
+
+        A recorded conversation with calls of tools is given turn by turn: as its next turn, where the prompt goes on
+        from earlier ones, that of the same number.
+        """
         places = check_rows(prompts, seeds, indices)
         for name, asked in (("stop", params.stop), ("logprobs", params.logprobs)):
             if asked:
                 raise InputError("a replayed policy cannot honour this", field=name, remedy="leave it out")
         if self._file_stamp() != self._stamp:
             raise InputError("the file was changed while it was being replayed", path=self._path)
-        return [self._deal(prompt, place) for prompt, place in zip(prompts, places, strict=True)]
+        return [self._deal(prompt, place, bool(params.tools)) for prompt, place in zip(prompts, places, strict=True)]
 
     async def aclose(self) -> None:
         """Close the file."""
         self._file.close()
 
-    def _deal(self, prompt: Prompt, place: Sequence[int]) -> list[Attempt]:
+    def _deal(self, prompt: Prompt, place: Sequence[int], episode: bool) -> list[Attempt]:
+        if episode:
+            turn = sum(message.role == "assistant" for message in prompt)
+            start = next((at for at, message in enumerate(prompt) if message.role == "assistant"), len(prompt))
+            whole = self._deal(prompt[:start], place, False)
+            return [_turn(attempt, turn) for attempt in whole]
         key = _key(prompt_text(prompt))
         offsets = self._lines.get(key) or self._lines.get(self._aliases.get(key, b""))
         if offsets is None:
@@ -131,6 +140,14 @@ class ReplayPolicy:
             return _key(prompt_text(conversation(document["prompt"], "user", field="prompt")))
         except InputError as error:
             raise error.at(self._path, number) from None
+
+
+def _turn(attempt: Attempt, number: int) -> Attempt:
+    """One turn of a recorded conversation."""
+    if attempt.error is not None:
+        return attempt
+    said = [message for message in attempt.completion if message.role == "assistant"]
+    return Attempt(completion=(said[number],)) if number < len(said) else _missing("replay_exhausted")
 
 
 def _aliases(tasks: Iterable[Task]) -> dict[bytes, bytes]:

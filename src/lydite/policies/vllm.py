@@ -12,6 +12,7 @@ from typing import Any
 from lydite.errors import InputError, UnavailableError
 from lydite.policies.hf import prompt_tokens
 from lydite.policies.protocol import Attempt, Prompt, SamplingParams, check_rows, check_sampling
+from lydite.policies.toolcalls import Said, parsed
 from lydite.policies.weights import resolve
 from lydite.rollout import FinishReason, Message
 
@@ -108,7 +109,7 @@ class VLLMPolicy:
         requests: list[tuple[dict[str, Any], Any, int]] = []
         sizes: list[int] = []
         for i, (prompt, row) in enumerate(zip(prompts, seeds, strict=True)):
-            tokens = prompt_tokens(self._tokenizer, prompt, plain=self._plain)
+            tokens = prompt_tokens(self._tokenizer, prompt, plain=self._plain, tools=params.tools)
             sizes.append(len(tokens))
             budget = min(params.max_tokens, self._context - len(tokens))
             if budget >= 1:
@@ -119,7 +120,7 @@ class VLLMPolicy:
         if requests:
             outputs = self._llm.generate([r[0] for r in requests], [r[1] for r in requests], use_tqdm=False)
             for (_, _, i), output in zip(requests, outputs, strict=True):
-                answers[i].append(_attempt(output.outputs[0], sizes[i], params))
+                answers[i].append(self._attempt(output.outputs[0], sizes[i], params))
         for i, row in enumerate(seeds):
             if not answers[i]:
                 too_long = Attempt(finish=FinishReason.ERROR, error="prompt_too_long", prompt_tokens=sizes[i])
@@ -137,19 +138,19 @@ class VLLMPolicy:
             logprobs=0 if params.logprobs else None,  # 0 further candidates: the chosen token's alone
         )
 
-
-def _attempt(output: Any, prompt_size: int, params: SamplingParams) -> Attempt:
-    finish = _FINISH.get(output.finish_reason)
-    if finish is None:  # aborted by the engine
-        return Attempt(finish=FinishReason.ERROR, error="aborted", prompt_tokens=prompt_size)
-    logprobs = None
-    if params.logprobs:
-        pairs = zip(output.token_ids, output.logprobs, strict=True)
-        logprobs = tuple(float(step[token].logprob) for token, step in pairs)
-    return Attempt(
-        completion=(Message(role="assistant", content=output.text),),
-        finish=finish,
-        prompt_tokens=prompt_size,
-        completion_tokens=len(output.token_ids),
-        logprobs=logprobs,
-    )
+    def _attempt(self, output: Any, prompt_size: int, params: SamplingParams) -> Attempt:
+        finish = _FINISH.get(output.finish_reason)
+        if finish is None:  # aborted by the engine
+            return Attempt(finish=FinishReason.ERROR, error="aborted", prompt_tokens=prompt_size)
+        logprobs = None
+        if params.logprobs:
+            pairs = zip(output.token_ids, output.logprobs, strict=True)
+            logprobs = tuple(float(step[token].logprob) for token, step in pairs)
+        said = parsed(self._tokenizer, output.text, params.tools) if params.tools else Said(output.text, ())
+        return Attempt(
+            completion=(Message(role="assistant", content=said.content, tool_calls=said.calls),),
+            finish=finish,
+            prompt_tokens=prompt_size,
+            completion_tokens=len(output.token_ids),
+            logprobs=logprobs,
+        )
