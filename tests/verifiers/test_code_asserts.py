@@ -156,7 +156,8 @@ def test_the_same_verdict_again() -> None:
         ({"tests": ["return f(1)"]}, "tests.0"),
         ({"tests": ["assert 1 == 1"]}, "entry_point"),
         ({"tests": ["assert f(1) == 1", "assert 1 == 1"]}, "tests.1"),
-        ({"tests": ["def check(solve):\n    assert solve(1) == 1"], "entry_point": "f"}, "tests.0"),
+        ({"tests": ["def other(solve):\n    assert solve(1) == 1"], "entry_point": "f"}, "tests.0"),
+        ({"tests": ["def check(solve):\n    assert 1 == 1"], "entry_point": "f"}, "tests.0"),
     ],
 )
 def test_a_test_of_nothing_is_refused(config: dict[str, Any], field: str) -> None:
@@ -205,3 +206,10 @@ def test_a_test_judges_as_if_it_ran_beside_the_program(steps: list[tuple[str, in
     else:
         reason = "correct"
     assert judge(test, "def f(x):\n    return x * x % 7 - 2").reason == reason
+
+
+@pytest.mark.parametrize("made", ["set(f(0))", "{k: 1 for k in f(0)}", "[f(0), {frozenset(f(0))}]"])
+def test_an_answer_that_goes_back_as_an_argument_cannot_break_the_grader(made: str) -> None:
+    program = "def f(x):\n    return [k * ((1 << 61) - 1) for k in range(500)]"
+    verdict = judge(f"x = {made}\nassert f(x) == 1", program)
+    assert (verdict.outcome, verdict.score) == (Outcome.INCORRECT, 0)

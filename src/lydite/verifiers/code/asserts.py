@@ -24,7 +24,7 @@ from lydite.verifiers.code.compare import told
 from lydite.verifiers.code.config import AssertTest
 from lydite.verifiers.code.outcome import OK, Outcome, Record, ended, failed, read_records
 from lydite.verifiers.code.plain import MAX_CALLS
-from lydite.verifiers.code.programs import TESTER, candidate_program
+from lydite.verifiers.code.programs import TESTER, calls_input, candidate_program
 from lydite.verifiers.code.rewrite import compiled_test
 from lydite.verifiers.code.values import MalformedError, decode_at, encode
 
@@ -115,10 +115,8 @@ def _run_candidate(
     program: str, calls: Sequence[list[bytes]], setting: Setting, watched: bool
 ) -> list[tuple[ExecResult, list[bytes]]]:
     """One run of the candidate's program for the calls of each test; all twice, where answers must not differ."""
-    stdins = [
-        encode((watched, [(setting.entry, call) for call in (some + some if setting.deterministic else some)]))
-        for some in calls
-    ]
+    times = 2 if setting.deterministic else 1
+    stdins = [calls_input([(setting.entry, call) for call in some * times], watched) for some in calls]
     return list(zip(run_each(program, stdins, setting.limits), calls, strict=True))
 
 

@@ -42,9 +42,11 @@ def main(source: str, preamble: bytes, entry: str | None) -> NoReturn:
     except BaseException as error:
         send(channel, b"L" + _told(error))
         _exit(0)
-    watched, calls = decode(received())
-    for name, call in calls:
-        send(channel, _called(names, name, call, watched))
+    watched, calls = marshal.loads(received())  # noqa: S302  (the grader's)
+    for name, plain, call in calls:
+        arguments, keywords = marshal.loads(call) if plain else decode(call)  # noqa: S302
+        before = (encode((arguments, keywords)) if plain else call) if watched else None
+        send(channel, _called(names, name, arguments, keywords, before))
     _exit(0)
 
 
@@ -57,12 +59,14 @@ def load(preamble: bytes, names: dict[str, Any]) -> None:
 def received() -> bytes:
     """All of the standard input. Read after the source was loaded."""
     data = b""
-    while piece := os.read(0, 1 << 20):
+    while piece := os.read(0, 1 << 16):
         data += piece
     return data
 
 
-def _called(names: dict[str, Any], name: str, call: bytes, watched: bool) -> bytes:
+def _called(
+    names: dict[str, Any], name: str, arguments: list[Any], keywords: dict[str, Any], before: bytes | None
+) -> bytes:
     try:
         first, *rest = name.split(".")
         function = names[first]
@@ -70,7 +74,6 @@ def _called(names: dict[str, Any], name: str, call: bytes, watched: bool) -> byt
             function = getattr(function() if isinstance(function, type) else function, attribute)
     except BaseException:
         return b"D" + encode(name)
-    arguments, keywords = decode(call)
     kind = b"V"
     try:
         value = function(*arguments, **keywords)
@@ -83,15 +86,15 @@ def _called(names: dict[str, Any], name: str, call: bytes, watched: bool) -> byt
         return b"U" + encode(str(error))
     except BaseException as error:
         record = b"E" + _told(error)
-    return _changed(call, arguments, keywords) + record if watched else record
+    return record if before is None else _changed(before, arguments, keywords) + record
 
 
-def _changed(call: bytes, arguments: list[Any], keywords: dict[str, Any]) -> bytes:
+def _changed(before: bytes, arguments: list[Any], keywords: dict[str, Any]) -> bytes:
     try:
         now = encode((arguments, keywords))
     except BaseException:  # no plain values any more: the test keeps its own
         return b""
-    return b"M" + now if now != call else b""
+    return b"M" + now if now != before else b""
 
 
 def _told(error: BaseException) -> bytes:

@@ -228,8 +228,11 @@ def _read(test: Test, field: str, entry: str | None, in_place: bool) -> Test:
 
 
 def _names(test: str, entry: str) -> bool:
-    """Whether a test's source speaks of what it tests at all."""
+    """Whether a test's source speaks of what it tests at all: by its name, or as the parameter of ``check``."""
     wanted = {entry.rpartition(".")[2], "candidate"}
+    for node in parsed(test).body:
+        if isinstance(node, ast.FunctionDef) and node.name == "check":
+            wanted |= {argument.arg for argument in node.args.args}
     return any(isinstance(node, ast.Name) and node.id in wanted for node in ast.walk(parsed(test)))
 
 

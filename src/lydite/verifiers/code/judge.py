@@ -12,9 +12,8 @@ from lydite.verifiers.code.checker import judge_values
 from lydite.verifiers.code.compare import equal, equal_in_any_order, same_output, shown
 from lydite.verifiers.code.config import AssertTest, CallTest, CodeConfig, InputTest, Test
 from lydite.verifiers.code.outcome import OK, Outcome, Record, ended, failed, read_records
-from lydite.verifiers.code.programs import candidate_program
+from lydite.verifiers.code.programs import calls_input, candidate_program
 from lydite.verifiers.code.rewrite import compiled_prompt, defined_names
-from lydite.verifiers.code.values import encode
 
 CHUNK = 8
 MAX_TIMEOUTS = 3
@@ -94,7 +93,8 @@ def _printed(result: ExecResult, test: InputTest) -> Outcome:
 
 def _run_calls(program: str, tests: Sequence[CallTest], limits: Limits, deterministic: bool) -> list[Outcome]:
     times = 2 if deterministic else 1
-    results = run_each(program, [encode((False, [(test.call, test.arguments)] * times)) for test in tests], limits)
+    stdins = [calls_input([(test.call, test.arguments)] * times, watched=False) for test in tests]
+    results = run_each(program, stdins, limits)
     returned = [_returned(result, times) for result in results]
     outcomes = [
         record if isinstance(record, Outcome) else _compared(record, test)

@@ -8,8 +8,12 @@ ones, would take as long again. So the sandbox imports them once (``Sandbox(modu
 from __future__ import annotations
 
 import ast
+import marshal
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+
+from lydite.verifiers.code.values import MalformedError, decode, encode
 
 NAME = "grading"
 PARTS = ("values", "candidate", "tester", "checking")
@@ -23,6 +27,25 @@ CHECKER = f"import {NAME}; {NAME}.run_checker()\n"
 def candidate_program(source: str, preamble: bytes = b"", entry: str | None = None) -> str:
     """A program that loads the candidate's source and makes the calls of its standard input."""
     return f"import {NAME}; {NAME}.main({source!r}, {preamble!r}, {entry!r})\n"
+
+
+def calls_input(calls: Iterable[tuple[str, bytes]], watched: bool) -> bytes:
+    """The standard input of a candidate's program: names and encoded arguments. ``watched``: what a call changes in its
+    arguments is told."""
+    return marshal.dumps((watched, [(name, *_portable(call)) for name, call in calls]))
+
+
+@lru_cache(maxsize=8192)
+def _portable(call: bytes) -> tuple[bool, bytes]:
+    """Arguments as the interpreter's own format, which is read ten times as fast, where that can hold them. They are
+    ours: what comes back from a candidate is never read by it."""
+    try:
+        data = marshal.dumps(decode(call))
+        if encode(marshal.loads(data)) == call:  # a bytearray would come back as bytes  # noqa: S302
+            return True, data
+    except (ValueError, MalformedError):  # an iterator, a Fraction ...; a set that a candidate's answer went into
+        pass
+    return False, call
 
 
 @lru_cache(maxsize=1)
