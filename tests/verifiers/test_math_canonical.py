@@ -55,6 +55,15 @@ e^{\ln x} ; x
 \binom{n}{k} ; \frac{n!}{k!(n-k)!}
 \binom{n}{2} ; \frac{n(n-1)}{2}
 \arctan 1 ; \frac{\pi}{4}
+\arctan 2 ; \frac{\pi}{2}-\arctan\frac12
+\arctan(-2) ; \arctan\frac12-\frac{\pi}{2}
+\ln x^2 ; 2\ln|x|
+\ln\sqrt{x^2+1} ; \frac12\ln(x^2+1)
+\sin 40^\circ ; \cos 50^\circ
+\sin\frac{\pi}{7} ; \cos\frac{5\pi}{14}
+2\sin 20^\circ\cos 20^\circ ; \sin 40^\circ
+|3+4i| ; 5
+|x+iy|^2 ; x^2+y^2
 \arcsin(-\frac12) ; -\frac{\pi}{6}
 \lfloor x+y\rfloor ; \lfloor y+x\rfloor
 """
@@ -71,7 +80,7 @@ DIFFERENT = r"""
 OPEN = r"""
 \sqrt{x^2} ; x
 \sqrt{2+\sqrt{2+\sqrt2}} ; 2\cos(\pi/16)
-\sin(\pi/7) ; \cos(5\pi/14)
+\cos(\pi/7)\cos(2\pi/7)\cos(4\pi/7) ; -\frac18
 (\sqrt2)^{1000000000} ; 2^x
 (a+b+c+d)^{60} ; x
 e\pi ; \pi+e

@@ -171,7 +171,7 @@ def test_what_was_passed_over_and_why(completion: str, why: str) -> None:
         ("\\boxed{(x+1)^2}", "x^2+2x+1", "exact", "the same normal form"),
         ("\\boxed{\\sqrt{3}}", "\\sqrt{2}", "points", "they differ"),
         ("\\boxed{\\pi+10^{-100}}", "\\pi", "exact", "different normal forms"),
-        ("\\boxed{\\sin\\frac{\\pi}{7}}", "\\cos\\frac{5\\pi}{14}", "confirm", "SymPy: "),
+        ("\\boxed{\\sqrt{2+\\sqrt{2+\\sqrt{2}}}}", "2\\cos\\frac{\\pi}{16}", "confirm", "SymPy: "),
     ],
 )
 def test_the_stage_that_decides(completion: str, gold: str, stage: str, words: str) -> None:

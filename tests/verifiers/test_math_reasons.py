@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import importlib
+import re
 from collections import Counter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -33,7 +36,7 @@ CASES = [
     Case("correct", "\\frac{1}{2}", "Half of it: \\boxed{0.5}"),
     Case("correct", "x^2+2x+1", "\\boxed{(x+1)^2}"),
     Case("correct", "3 km", "The answer is 3000 m."),
-    Case("correct", "\\cos\\frac{5\\pi}{14}", "\\boxed{\\sin\\frac{\\pi}{7}}"),
+    Case("correct", "2\\cos\\frac{\\pi}{16}", "\\boxed{\\sqrt{2+\\sqrt{2+\\sqrt{2}}}}"),
     Case("incorrect", "7", "\\boxed{8}"),
     Case("incorrect", "(1,2)", "\\boxed{(2,1)}"),
     Case("incorrect", "3 km", "\\boxed{3 \\text{ m}}"),
@@ -112,3 +115,20 @@ def test_running_out_of_steps_is_no_matter_of_caches(gold: str, said: str) -> No
 def test_a_costly_gold_is_matched_by_its_own_words(gold: str, said: str) -> None:
     assert judged(Case("", gold, f"\\boxed{{{gold}}}")).correct
     assert judged(Case("", gold, "\\boxed{7}")).reason == "incorrect"
+
+
+def limits() -> list[tuple[str, int]]:
+    """The limits that the manual states: (module.NAME, number)."""
+    manual = Path(__file__).parents[2] / "docs" / "math.md"
+    rows = re.findall(r"^\|[^|]*\| (\d+) \| `(\w+\.\w+)` \|", manual.read_text(), re.MULTILINE)
+    return [(name, int(number)) for number, name in rows]
+
+
+@pytest.mark.parametrize(("name", "number"), limits())
+def test_limits_are_those_of_the_manual(name: str, number: int) -> None:
+    module, _, constant = name.partition(".")
+    assert getattr(importlib.import_module(f"lydite.verifiers.math.{module}"), constant) == number
+
+
+def test_the_manual_states_limits() -> None:
+    assert len(limits()) > 10

@@ -65,6 +65,11 @@ def log(a: Quotient, effort: Effort) -> Quotient:
                     inner = _log_of(poly.constant(base[1]))
                 total = poly.add(total, poly.scale(inner, Fraction(times)))
             return Quotient(total)
+        if (
+            value > 0 and len(monomial) == 1 and monomial[0][0][0][0] == "b"
+        ):  # half the logarithm of what is under a root
+            inner_log = log(Quotient(dict(monomial[0][0][1])), effort)
+            return quo.add(Quotient(total), quo.scale(inner_log, Fraction(monomial[0][1])), effort)
     return Quotient(poly.add(total, _log_of(rest)))
 
 
@@ -105,6 +110,10 @@ def _arc(name: str, values: dict[str, Fraction]) -> Callable[[Quotient, Effort],
             return a
         first = min(a.top, key=poly.order)
         sign = 1 if a.top[first] > 0 else -1
+        value = a.constant
+        if name == "arctan" and value is not None and abs(value) > 1:
+            rest = function(Quotient(poly.constant(1 / value)), effort)
+            return quo.add(quo.scale(_PI, Fraction(sign, 2)), quo.scale(rest, -1), effort)
         told = quo.name_of(quo.scale(a, sign))
         if told in values:
             return quo.scale(_PI, sign * values[told])
@@ -142,6 +151,8 @@ def _complement(function: Callable[[Quotient, Effort], Quotient]) -> Callable[[Q
 
 def absolute(a: Quotient, effort: Effort) -> Quotient:
     """The root of the square: symbols are real."""
+    if a.bottom == ONE and any(base == ("i", None) for monomial in a.top for base, _ in monomial):
+        return _modulus(a.top, effort)
     if not all(quo.is_real(monomial) for monomial in (*a.top, *a.bottom)):
         give_up()
     if a.bottom != ONE:
@@ -150,6 +161,18 @@ def absolute(a: Quotient, effort: Effort) -> Quotient:
     if len(a.top) <= 1 and all(quo.is_positive(base) for monomial in a.top for base, _ in monomial):
         return Quotient({monomial: abs(value) for monomial, value in a.top.items()})
     return quo.power(quo.multiply(a, a, effort), Fraction(1, 2), effort)
+
+
+def _modulus(p: Polynomial, effort: Effort) -> Quotient:
+    """The absolute value of x + i y for real x and y."""
+    parts: list[Polynomial] = [{}, {}]
+    for monomial, value in p.items():
+        rest = tuple(item for item in monomial if item[0] != ("i", None))
+        if not quo.is_real(rest):
+            give_up()
+        parts[len(rest) < len(monomial)][rest] = value
+    squares = [poly.multiply(part, part, effort) for part in parts]
+    return quo.power(Quotient(poly.add(*squares)), Fraction(1, 2), effort)
 
 
 def factorial(a: Quotient, effort: Effort) -> Quotient:

@@ -8,7 +8,7 @@ A monomial is a sorted tuple of (generator, exponent); exponents are rational an
 | ``s`` | a symbol, pi | stay |
 | ``p`` | a prime number; ``q`` a whole number that was not taken apart | the whole part of the exponent is a number |
 | ``i`` | the imaginary unit | i^2 = -1 |
-| ``u`` | e^(i pi) | modulo 2; multiples of 1/12 are roots |
+| ``u`` | e^(i pi) | modulo 2; multiples of 1/12 are roots; takes up i |
 | ``e`` | e to a monomial | stay |
 | ``b`` | what stands under an even root; ``r`` under an odd one | the whole part of the exponent is multiplied out |
 | ``f`` | a function's value | stay |
@@ -36,8 +36,10 @@ MAX_NAME = 600
 """Characters of a generator's name."""
 _TRIAL = [n for n in range(2, 1000) if all(n % d for d in range(2, math.isqrt(n) + 1))]
 
+_I: Generator = ("i", None)
+_U: Generator = ("u", None)
 ONE: Polynomial = {(): Fraction(1)}
-IMAGINARY: Polynomial = {((("i", None), 1),): Fraction(1)}
+IMAGINARY: Polynomial = {((_I, 1),): Fraction(1)}
 PI: Polynomial = {((("s\\pi", None), 1),): Fraction(1)}
 
 
@@ -128,6 +130,8 @@ def _product(left: Monomial, right: Monomial, effort: Effort) -> tuple[Monomial,
     powers = dict(left)
     for base, exponent in right:
         powers[base] = powers.get(base, 0) + exponent
+    if powers.get(_U) and powers.get(_I):
+        powers[_U] += Fraction(powers.pop(_I), 2)  # i is a power of e^(i pi), too
     number: Fraction | int = 1
     rest: Polynomial | None = None
     kept: list[tuple[Generator, Exponent]] = []
@@ -254,7 +258,7 @@ def _twelfths(turns: Exponent) -> Polynomial:
     cosine = _COSINES[k] if k <= 6 else scale(_COSINES[12 - k], -1)
     sine = _COSINES[abs(6 - k)]
     # "i" sorts before "p": the monomials stay sorted.
-    return add(cosine, {((("i", None), 1), *monomial): value for monomial, value in sine.items()})
+    return add(cosine, {((_I, 1), *monomial): value for monomial, value in sine.items()})
 
 
 def content(p: Polynomial) -> Fraction:

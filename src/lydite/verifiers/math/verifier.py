@@ -70,9 +70,9 @@ class MathVerifier:
             },
         ),
         Example(
-            config={"answer": "\\cos\\frac{5\\pi}{14}"},
-            right="The angles add up to a right one: \\boxed{\\sin\\frac{\\pi}{7}}.",
-            wrong="The angles add up to a right one: \\boxed{\\sin\\frac{2\\pi}{7}}.",
+            config={"answer": "2\\cos\\frac{\\pi}{16}"},
+            right="Halving the angle twice: \\boxed{\\sqrt{2+\\sqrt{2+\\sqrt{2}}}}.",
+            wrong="Halving the angle twice: \\boxed{\\sqrt{2+\\sqrt{2-\\sqrt{2}}}}.",
         ),
     )
 
