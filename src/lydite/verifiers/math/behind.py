@@ -15,6 +15,10 @@ _WORDS = re.compile(
     r"(?P<power>(?:square|cubic|sq\.?|cu\.?) )?(?P<word>[A-Za-z]{2,14}|\\?%)"
     r"(?P<rest>(?:/[A-Za-z]{1,10}|\s?per [a-z]{1,10})?\}?(?:\^\{?[23]\}?|[²³])?)(?![A-Za-z\d])"
 )
+_ATTACHED = re.compile(
+    r"_(?:\d|\{[^{}]{1,20}\}|\{\\text\{[a-z]{1,12}\}\})|\^(?:\d|\\circ(?![A-Za-z])|\{[^{}]{1,20}\})|\\pi(?![A-Za-z])"
+    r"|\\sqrt\s?(?:\d|\{[^{}]{1,20}\})"
+)
 _PERCENT = frozenset(["percent", "%", "\\%"])
 _AMBIGUOUS = frozenset(["in", "as", "at", "is", "of", "second", "pt", "score"])
 r"""Words of other meanings: "\boxed{5} in total"."""
@@ -29,14 +33,19 @@ _BEGINNINGS = frozenset(
 
 def may_belong(tail: str) -> bool:
     """Whether a look at the first letters leaves it open that something of the answer stands behind the box."""
+    if tail[:1] in ("_", "^") or tail[:3] in ("\\pi", "\\sq"):
+        return True
     begins = tail[:12].lstrip(" $~\\,;!)\n")[:3].lower()
     return begins in _BEGINNINGS or begins[:1] == "%" or begins[:2].rstrip("}/^ .,") in _SHORT
 
 
 def belongs(answer: str, tail: str) -> str:
     """The answer with the scale word, percent sign or unit behind its box; of a box that ends in a number."""
-    if not tail or not answer or not (answer[-1].isdigit() or answer[-1] in "}π"):
+    if not tail or not answer or not (answer[-1].isalnum() or answer[-1] in "}π"):
         return answer
+    attached = _ATTACHED.match(tail[:80])
+    if attached is not None:
+        return answer + attached.group()
     match = _WORDS.match(tail[:80])
     if match is None:
         return answer

@@ -6,6 +6,7 @@ from lydite.verifiers.math.forms import Forms
 from lydite.verifiers.math.nodes import Node, NotMathError, num, substitute, symbols
 from lydite.verifiers.math.tokens import FUNCTIONS, Token
 
+_RECIPROCALS = {"sech": "cosh", "csch": "sinh", "coth": "tanh"}
 _NUMBERS = frozenset("RZNQC")
 _SIGNS = {
     "+": "+", "-": "-", "*": "*", "ge": "+0", ">=": "+0", ">": "+", "<": "-", "le": "-0", "<=": "-0", "ne": "*",
@@ -51,6 +52,9 @@ class Calls(Forms):
             node = Node("call", ("log", (*items, base)))
         else:
             node = Node("call", (name, items))
+        if name in _RECIPROCALS:
+            node = Node("div", (num(1), Node("call", (_RECIPROCALS[name], items))))
+            return node if power is None else Node("pow", (node, power))
         if power is not None and power == num(-1) and name in ("sin", "cos", "tan", "cot", "sec", "csc"):
             return Node("call", ("arc" + name, items))
         return node if power is None else Node("pow", (node, power))
@@ -84,8 +88,10 @@ class Calls(Forms):
         self.expect("}")
         self.expect("^")
         high = self.argument(digit=False)
-        term = self.expression(_TERMS - 1)
         name = str(index.value)
+        outer, self.bound = self.bound, self.bound | {name}
+        term = self.expression(_TERMS - 1)
+        self.bound = outer
         if any("_" in symbol and name in symbol.partition("_")[2] for symbol in symbols(term)):
             raise NotMathError  # a_k is another number for each k
         bound = f"#{self.depth}"  # one name for the index, whatever it is called

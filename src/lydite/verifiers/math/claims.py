@@ -52,9 +52,12 @@ _WORDS = ("answer", "result", "solution", "option", "choice")
 _REVERSED = re.compile(
     r"\s(?:is|was|are)\s(?:the|our|my)\s(?:final\s|correct\s|required\s|desired\s)?answer\b", re.IGNORECASE
 )
+_CHOOSING = ("option", "choice", "answer", "pick", "choose", "select")
 _CHOSEN = re.compile(
     r"\b(?:[Oo]ption|[Cc]hoice|[Aa]nswer) (?:\*\*)?\(?([A-J])\)?(?:\*\*)? (?:is|must be) "
     r"(?:the )?(?:correct|right|true)\b"
+    r"|\b\(?([A-J])\)? is (?:the )?(?:correct|right) (?:answer|option|choice)\b"
+    r"|\b(?:pick|choose|select) (?:(?:option|choice|answer) )?\(?([A-J])\)?(?![A-Za-z])"
 )
 _MATH = re.compile(
     r"\$\$([^$]{1,1000})\$\$|\\\(((?:[^\\]|\\[^)]){1,1000}+)\\\)|\\\[((?:[^\\]|\\[^\]]){1,1000}+)\\\]|\$([^$\n]{1,500})\$"
@@ -87,9 +90,9 @@ def anchored(text: str) -> list[Claim]:
             found.append(Claim(said, text[match.end() + len(said) :]))
     if found:
         return found
-    chosen = _final(_CHOSEN, text) if "option" in plain or "choice" in plain or "answer" in plain else None
+    chosen = _final(_CHOSEN, text) if any(word in plain for word in _CHOOSING) else None
     if chosen is not None:
-        return [Claim(chosen.group(1), text[chosen.end() :])]
+        return [Claim(next(group for group in chosen.groups() if group), text[chosen.end() :])]
     turned = _reversed(text, plain)
     if turned is not None:
         said = last_formula(text[max(0, turned.start() - 400) : turned.start()])
@@ -148,6 +151,7 @@ def _sentence(text: str) -> str:
 _NUMBER = re.compile(
     r"(?<![\w.:])(?:\d{1,4}(?:(?:\s:\s|:)\d{1,4}){1,3}(?:\s?[aApP]\.?[mM]\b\.?)?(?![\d:])"
     r"|\d{1,2}\s?[aApP]\.?[mM]\b\.?)"
+    r"|[(\[]\s?[-−]?\d[\d./]{0,12}(?:\s?,\s?[-−]?\d[\d./]{0,12}){1,3}\s?[)\]]"
     r"|(?<![\w.])[-−–]?\s?\\?[$€£]?\s?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
     r"(?:\s\d+/\d+|/\d+)?(?:[eE][-+]?\d+\b)?\s?\\?%?"
 )
@@ -159,12 +163,25 @@ def _final(pattern: re.Pattern[str], text: str, start: int = 0) -> re.Match[str]
     return next(iter(deque(pattern.finditer(text, start), maxlen=1)), None)
 
 
+_BEFORE = re.compile(r"\$([^$\n]{1,60})\$\s?(?:,\s?(?:and|or)?|and|or)\s?$")
+
+
+def _joined(text: str, last: re.Match[str]) -> str:
+    """The last formula, with those that it ends a list of: $4$ and $6$."""
+    said, start = _inner(last), last.start()
+    parts = [said]
+    while len(parts) < 20 and (before := _BEFORE.search(text[max(0, start - 80) : start])) is not None:
+        parts.append(before.group(1))
+        start -= len(before.group())
+    return ", ".join(reversed(parts))
+
+
 def last_formula(text: str) -> str:
     """The last formula or number, whichever ends later. A number that ends a list is not an answer: the list is."""
     math = _final(_MATH, text)
     number = _final(_NUMBER, text, math.end() if math and not is_prose(_inner(math)) else 0)
     if number is None:
-        return "" if math is None else _inner(math)
+        return "" if math is None else _joined(text, math)
     said, at = number.group().strip(), number.start()
     if said[0] in "-−–" and at > 0 and (text[at - 1].isalnum() or text[:at].rstrip()[-1:].isdigit()):
         said = said[1:].strip()  # a subtraction or a range, not a sign

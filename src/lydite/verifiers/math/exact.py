@@ -220,7 +220,7 @@ def _whole_root(value: int, degree: int) -> int | None:
 
 def _function(node: Node) -> Fraction | None:
     name, arguments = node.args
-    if name not in ("binom", "abs", "floor", "ceil", "gcd", "lcm", "max", "min", "dfact"):
+    if name not in ("binom", "abs", "floor", "ceil", "gcd", "lcm", "max", "min", "dfact", "perm"):
         return None
     values: list[Fraction] = []
     for argument in arguments:
@@ -235,6 +235,8 @@ def exact_function(name: str, values: list[Fraction]) -> Fraction:
     """Functions that keep rationals rational."""
     if name == "binom" and len(values) == 2:
         return Fraction(binomial(*values))
+    if name == "perm" and len(values) == 2 and values[1] <= values[0]:
+        return Fraction(binomial(*values) * factorial(values[1]))
     if name == "dfact" and len(values) == 1:
         return Fraction(_double_factorial(values[0]))
     if name in ("abs", "floor", "ceil") and len(values) == 1:

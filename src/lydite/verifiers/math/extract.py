@@ -60,6 +60,7 @@ _JOIN = re.compile(
     r"(?:\\(?:quad|qquad|text\{ ?(?:and|or) ?\})[\s$,]{0,8})?"
     r"(?:[A-Za-z](?:_\{?\w{1,2}\}?)?\s?=\s?[\s$]{0,4})?[\s$(\[]{0,4}"
 )
+_AND_IS = re.compile(r"[\s$,)\\\]]{0,6}and (?:the |its |a )?(?:[a-z]{2,14} ){1,4}(?:is|equals|=)[\s$(\\\[:]{0,6}")
 _LABELLED = re.compile(r",|;|\band\b|\bor\b|&|=")
 _EITHER = re.compile(r"\beither\b[^.\n]{0,40}$", re.IGNORECASE)
 _WITHDRAW = re.compile(
@@ -70,7 +71,7 @@ _WITHDRAW = re.compile(
     r" (?:wrong|incorrect|not right|not correct|false|a mistake|an error|too (?:big|small|large))"
     r"|ignore (?:that|this|the|my)|(?:actually|no)[,.]? (?:no\b|wait|that|it|the|this|i)"
     r"|(?:answer|it|that|this) should (?:instead |really |actually )?(?:be|have been)"
-    r"|let me (?:re|correct|fix|try again))",
+    r"|actually,? \(?(?:[a-j]\)?\.|[-$\\]?\d)|let me (?:re|correct|fix|try again))",
     re.IGNORECASE,
 )
 # One of these is in whatever _WITHDRAW or _DOUBT matches.
@@ -86,11 +87,13 @@ _DOUBTING = (
 _DOUBT = re.compile(
     r"\b(?:or (?:maybe|perhaps|possibly|any|else|something)|(?:could|might|may) (?:also|instead) be"
     r"|not (?:sure|certain|confident)|just (?:a guess|guessing)|(?:is|was) a guess|i(?:'m| am) guessing"
-    r"|another (?:possible|valid) answer|or it (?:could|might|may))\b",
+    r"|(?:answer|it) (?:might|may|could) be|another (?:possible|valid) answer|or it (?:could|might|may))\b",
     re.IGNORECASE,
 )
 _TAIL_OR = re.compile(
-    r"[\s$)\].,\\(]{0,6}(?:or(?! (?:equivalently|in other words|simply|as a decimal)\b)|unless|if not)\s", re.IGNORECASE
+    r"[\s$)\].,\\(]{0,6}(?:or(?! (?:equivalently|in other words|simply|as a decimal)\b)|unless|if not)\s"
+    r"|[\s$)\]\\]{0,4}\?",
+    re.IGNORECASE,
 )
 # "or 0.5" behind a box: the same once more, or another answer.
 _OR_VALUE = re.compile(
@@ -100,6 +103,7 @@ _MIGHT = re.compile(
     r"\b(?:(?:might|may|could) (?:well |also |possibly )?be|maybe|perhaps|possibly|probably|i(?:'d| would)? guess)\b",
     re.IGNORECASE,
 )
+_WORKED = re.compile(r"<<[^<>\n]{1,80}>>")  # GSM8K's calculator notes
 _NUMBERED = re.compile(
     r"(?:problem|question|exercise|step|part|case|task|example|figure|section|chapter|page|attempt|note)s?\.?\s{0,3}#?\d{1,6}"
     r"\s{0,3}[:.)]?",
@@ -161,9 +165,16 @@ def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
         first = len(found) - 1
     if first == len(found) - 1:
         return Extraction((answer,), "box", hedged=hedged, after=again)
-    joined = all(len(gap) < 80 and _JOIN.fullmatch(gap) and _LABELLED.search(gap) for gap in gaps[first:])
+    joined = all(len(gap) < 80 and _is_join(gap) for gap in gaps[first:])
     either = _EITHER.search(text, max(0, found[first].start - 60), found[first].start) is not None
     return Extraction(tuple(contents[first:]), "box", "list" if joined and not either else "scatter", hedged)
+
+
+def _is_join(gap: str) -> bool:
+    """Whether boxes are members of one list: a comma, "and", a label between them, or "and the minimum is"."""
+    if _JOIN.fullmatch(gap):
+        return _LABELLED.search(gap) is not None
+    return _AND_IS.fullmatch(gap) is not None
 
 
 def _taken_back(tail: str) -> bool:
@@ -258,7 +269,7 @@ def _last(text: str) -> Extraction:
     lines = [line for line in text[-MAX_ANSWER:].splitlines() if line.strip()]
     if not lines:
         return Extraction()
-    line = lines[-1].strip(" *_`#\t").rstrip(".")
+    line = _WORKED.sub("", lines[-1]).strip(" *_`#\t").rstrip(".")
     if _NUMBERED.fullmatch(line[:80]):
         return Extraction()
     if len(line) <= 60 and not claims.is_prose(line):

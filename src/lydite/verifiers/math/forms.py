@@ -22,6 +22,7 @@ class Forms:
         self.at = 0
         self.depth = 0
         self.bars = 0
+        self.bound: set[str] = set()  # indices of sums
 
     def peek(self, ahead: int = 0) -> Token | None:
         at = self.at + ahead
@@ -81,7 +82,7 @@ class Forms:
                 name += "_" + (token.value[1] if token.type == "num" else token.value)
             else:
                 raise NotMathError
-        if name in ("e", "i"):
+        if name in ("e", "i") and name not in self.bound:
             return Node("const", (name,))
         if name in _FUNCTION_LETTERS or name == "C" or name[-1:] == "'":
             return self.applied(name)
@@ -137,6 +138,8 @@ class Forms:
     def bracket(self, opening: str) -> Node:
         items = self.items(")", "]")
         closing = self.take().value
+        if len(items) == 1 and items[0].op == "list":
+            items = items[0].args
         if len(items) == 1:
             if (opening == "(") != (closing == ")"):
                 raise NotMathError
@@ -186,6 +189,8 @@ class Forms:
             rows.append(tuple(row))
         if not rows or len({len(cells) for cells in rows}) != 1:
             raise NotMathError
+        if name == "array" and len(rows) == len(rows[0]) == 1:
+            return rows[0][0]
         return Node("det" if name == "vmatrix" else "matrix", tuple(rows))
 
     def expression(self, floor: int) -> Node:

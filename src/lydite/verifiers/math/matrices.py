@@ -37,6 +37,8 @@ def _rows(node: Node) -> Rows | None:
             tuple(Node("add", pair) for pair in zip(*rows, strict=True)) for rows in zip(left, right, strict=True)
         )
     if op == "pow" and args[1] in (Node("sym", ("T",)), Node("sym", ("t",)), Node("sym", ("top",))):
+        if args[0].op == "tuple":  # [1, 2, 3]^T is a column
+            return tuple((cell,) for cell in args[0].args[2])
         inner = _rows(args[0])
         return None if inner is None else tuple(zip(*inner, strict=True))
     return None

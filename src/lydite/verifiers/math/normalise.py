@@ -99,8 +99,10 @@ def trim(text: str) -> str:
         for space in _SPACES:
             text = text.removeprefix(space) if space != r"\\" else text
             text = text.removesuffix(space)
-        if text.endswith(" \\"):
-            text = text[:-2]  # of "\\ ", whose space went before
+        if text.endswith("''") and text[-3:-2].isalpha():
+            text = text[:-2]
+        if text.endswith("\\") and not text.endswith("\\\\"):
+            text = text[:-1]  # of "\\ ", whose space went before
         if not text.endswith(("...", r"\.", r"\,", r"\;", r"\:")):
             text = text.rstrip(_POINTS)
         for start, end in _PAIRS:

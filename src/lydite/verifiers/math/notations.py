@@ -36,6 +36,9 @@ _CHOOSE = re.compile(
 )
 _RAISED = re.compile(r"\^\s?\{?\s?(\d{1,9})\s?\}?\s?/\s?_\s?\{?\s?(\d{1,9})\s?\}?")
 _MIXED = re.compile(r"(\d{1,9}) and ([a-z][a-z\- ]{3,40})", re.IGNORECASE)
+_BRACKETS = re.compile(r"[][()]")
+_REPEATING = re.compile(r"(\d*)\.(\d{1,12})(?:\.\.\.)? ?(?:repeating|recurring)", re.IGNORECASE)
+_OUT_OF = re.compile(r"(\d{1,9}) (?:out of|in) (?:every )?(\d{1,9})")
 _HOUR, _MINUTE = parse_unit("hours"), parse_unit("minutes")
 
 
@@ -59,9 +62,30 @@ def special(clean: str, plain: str, raw: str) -> Answer | None:
         return None if found is None else found._replace(label="0x")
     if "circ" in clean or "degree" in clean:
         return _arc(clean, raw)
+    if " out of " in plain or " in " in plain:
+        return _out_of(plain, raw)
+    if plain[-3:] == "ing":
+        return _repeating(plain, raw)
     if " and " in plain:
         return _mixed(plain, raw) or _duration(plain, raw)
     return _duration(plain, raw)
+
+
+def _out_of(plain: str, raw: str) -> Answer | None:
+    """2 out of 7"""
+    match = _OUT_OF.fullmatch(plain)
+    if match is None or int(match.group(2)) == 0:
+        return None
+    return Answer("rational", raw, num(Fraction(int(match.group(1)), int(match.group(2)))))
+
+
+def _repeating(plain: str, raw: str) -> Answer | None:
+    """0.4 repeating"""
+    match = _REPEATING.fullmatch(plain)
+    if match is None:
+        return None
+    whole, period = match.groups()
+    return Answer("rational", raw, num(int(whole or 0) + Fraction(int(period), 10 ** len(period) - 1)))
 
 
 def _raised(clean: str, raw: str) -> Answer | None:
@@ -142,8 +166,7 @@ def _choose(clean: str, raw: str) -> Answer | None:
     if match is None:
         return None
     n, k = num(int(match.group(1))), num(int(match.group(3)))
-    node = Node("call", ("binom", (n, k)))
-    return Answer("expression", raw, node if match.group(2) == "C" else Node("mul", (node, Node("fact", (k,)))))
+    return Answer("expression", raw, Node("call", ("binom" if match.group(2) == "C" else "perm", (n, k))))
 
 
 def inward(text: str) -> str:
@@ -151,9 +174,12 @@ def inward(text: str) -> str:
 
     Where the brackets are balanced as they stand, the text stays as it is.
     """
-    balanced = text.count("[") + text.count("(") == text.count("]") + text.count(")")
-    facing = text.find("]") > text.find("[") and text.rfind("]") > text.rfind("[")
-    if (balanced and facing) or (text.count("[") + text.count("]")) % 2:
+    depth = 0
+    for char in _BRACKETS.findall(text):
+        depth += 1 if char in "([" else -1
+        if depth < 0:
+            break
+    if depth == 0 or (text.count("[") + text.count("]")) % 2:
         return text
     out: list[str] = []
     inside = False

@@ -33,7 +33,7 @@ _SIGN = 4
 _UNARY = 6
 _POSTFIX = frozenset(["!", "%", "^", "_", "'", "pmod", "circ"])
 _FACTORS = frozenset(_split("frac sqrt binom { langle lfloor lceil | mathbb overline emptyset ldots sum prod"))
-_CONSTS = {"pi": "pi", "infty": "oo"}
+_CONSTS = {"imath": "i", "pi": "pi", "infty": "oo"}
 _GREEK = frozenset(
     _split(
         "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi"
@@ -72,7 +72,12 @@ class _Parser(Calls):
             if value in _POSTFIX:
                 left = self.postfix(left)
                 continue
-            if value == "(" and (inside := self.peek(1)) is not None and inside.type == "cmd" and inside.value == "mod":
+            if (
+                value == "("
+                and (inside := self.peek(1)) is not None
+                and inside.type == "cmd"
+                and inside.value in ("mod", "bmod")
+            ):
                 self.at += 2
                 left = Node("mod", (left, self.expression(0)))
                 self.expect(")")
@@ -104,7 +109,8 @@ class _Parser(Calls):
                 raise NotMathError
             self.at += 2
             return num(left.args[0] + right.args[0] / below.value[0])
-        if is_whole(left) and first.value == "frac" and self.tokens[start - 1].type == "num":
+        opens = first.value == "{" and self.tokens[start + 1].value == "frac"
+        if is_whole(left) and (first.value == "frac" or opens) and self.tokens[start - 1].type == "num":
             part = right.args[0] if right.op in ("percent", "degree") else right
             if part.op == "div" and all(is_whole(side) for side in part.args):
                 top, bottom = part.args[0].args[0], part.args[1].args[0]
@@ -199,7 +205,7 @@ class _Parser(Calls):
         if value == "pmod":
             return Node("mod", (left, self.argument()))
         if value == "^":
-            if self.is_next("circ"):
+            if self.is_next("circ") or ((raised := self.peek()) is not None and raised[:2] == ("sym", "o")):
                 self.at += 1
                 return Node("degree", (left,))
             if self.is_next("{") and (inner := self.peek(1)) is not None and inner.value == "circ":

@@ -107,7 +107,10 @@ def of_node(node: Node, raw: str, unit: Unit | None = None) -> Answer:
         node = Node(op, (Node("neg", node.args[0].args[:1]), node.args[0].args[1]))
     if op in ("mod", "rem"):
         return Answer("mod", raw, node.args[0], label=op, data=node.args[1])
-    if contains(node, "matrix"):
+    if op == "add" and node.args[1].op == "neg" and node.args[0].op in ("named", "set", "cup"):
+        node = Node("minus", (node.args[0], node.args[1].args[0]))  # R - {1}
+        op = "minus"
+    if contains(node, "matrix") or (op == "pow" and node.args[0].op == "tuple"):
         node = matrices.worked(node)
         op = node.op
     if op in ("call", "mul") and (point := _point(node)) is not None:

@@ -28,6 +28,11 @@ _HEDGE = re.compile(
     r"|somewhere|something|not)\b",
     re.IGNORECASE,
 )
+_POINT = re.compile(r"(?<=\d)\{\.\}(?=\d)")
+_ROUGHLY = re.compile(
+    r"(?<=\S)\s*,?\s*(?:\\text\s?\{\s?)?,?\s?(?:or |which is |that is |i\.e\. )?"
+    r"(?:about|approximately|approx\.?|roughly)\s\}?\s?"
+)
 _CHOICE = re.compile(r"[(\[]?([A-Z])[)\].]?")
 _CHOSEN = re.compile(r"(?:[(\[]([A-J])[)\]][.:]?|([A-J])[).:])\s*(?=\S)")
 _UNWRAP = re.compile(r"\\(?:text[a-z]{0,6}|math(?:rm|bf|it|sf|tt)|mbox|bf|rm|operatorname)\b\s?|\\[ ,;!]|[{}$~*]")
@@ -46,12 +51,13 @@ _DENIES = re.compile(
     r"|instead|rejected|without|lambda|else|return|def|suppose|assume)\b|n't",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"\s*([A-Za-z]+)(?:[\s~:=]+|(?=[^A-Za-z\s\d]))")
+_WORD = re.compile(r"\s*([A-Za-z]+)(?:[\s~:=.]+|(?=[^A-Za-z\s\d]))")
 _GLOSS = re.compile(r"([^()]{1,100}?)[\s~]{0,3}(?:\\text\s?\{\s?)?\(([^()]{1,60})\)\}?")
 _split = str.split  # tables of words stay readable
 _LEADING = frozenset(
     _split(
-        "the is are so thus hence therefore we get final correct answer answers total area perimeter volume length"
+        "the is are so thus hence therefore we get ans year about approximately roughly"
+        " final correct answer answers total area perimeter volume length"
         " width height radius remainder value values point points interval intervals vector line equation ratio"
         " probability option choice set solution solutions root roots coordinates vertex center centre result sum"
         " product difference angle distance speed average mean median number there it costs cost price equals exactly"
@@ -86,6 +92,10 @@ def _parsed(text: str, thousands: bool) -> Answer:
         clean = notations.inward(clean)
     if "{:}" in clean:
         clean = clean.replace("{:}", ":")
+    if ("about" in clean or "approx" in clean or "roughly" in clean) and "\\approx" not in clean:
+        clean = _ROUGHLY.sub(r" \\approx ", clean)
+    if "{}^" in clean or "{.}" in clean:
+        clean = _POINT.sub(".", clean.replace("{}^", "^"))
     if thousands:
         fast = _FAST.fullmatch(clean)
         if fast is not None:
@@ -158,7 +168,7 @@ def _read(clean: str, raw: str, thousands: bool) -> Answer:
     if noted is not None:
         return noted
     wordy = (
-        any(len(word) > 2 and word.isalpha() for word in re.split(r"[\s\-]+", plain))
+        any(len(word) > 2 and word.isalpha() for word in re.split(r"[\s\-.]+", plain))
         if " " in plain or plain.isalpha() or "-" in plain
         else False
     )
@@ -181,6 +191,8 @@ def _read(clean: str, raw: str, thousands: bool) -> Answer:
             if counted is not None:
                 return Answer("quantity", raw, num(counted[0]), counted[1])
         phrase = words.fold(clean)
+        if phrase in words.NUMBER_SETS:
+            return Answer("set", raw, Node("named", (words.NUMBER_SETS[phrase],)))
         if phrase in ("infinity", "-infinity"):
             infinity = Node("const", ("oo",))
             return Answer("expression", raw, infinity if phrase[0] == "i" else Node("neg", (infinity,)))

@@ -123,10 +123,10 @@ def same_residue(a: Answer, g: Answer) -> bool:
     residue, plain = (a, g) if a.kind == "mod" else (g, a)
     if plain.kind not in SCALARS or plain.unit is not None or residue.node is None or plain.node is None:
         return False
-    if equal(residue.node, plain.node):
-        return True
+    if residue.label != "rem":
+        return equal(residue.node, plain.node)
     x, m = rational(residue.node), rational(residue.data)  # 12 mod 7 is 5
-    return residue.label == "rem" and x is not None and m is not None and m > 0 and equal(num(x % m), plain.node)
+    return x is not None and m is not None and m > 0 and equal(num(x % m), plain.node)
 
 
 def same_base(a: Answer, g: Answer) -> bool:

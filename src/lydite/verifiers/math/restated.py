@@ -14,6 +14,7 @@ _CUES = re.compile(
     r"|value of|question|problem|express)\b)",
     re.IGNORECASE,
 )
+_SIMPLIFY = re.compile(r"\b[Ss]implify(?: the fraction)?[:\s$]{1,4}")
 _GONE = re.compile(r"[\s$]+|\\(?:left|right|displaystyle|,|;|!)(?![A-Za-z])|\\[()\[\]]")
 
 
@@ -22,6 +23,8 @@ def is_restated(answer: Answer, gold: Answer, submission: Submission) -> bool:
     node = answer.node
     if answer.kind == "mod" and answer.label == "rem" and gold.kind in SCALARS and answer.node != gold.node:
         return True  # 12 mod 7 for 5
+    if "implify" in submission.text[:1500] and answer.raw != gold.raw and _reduces(submission.text[:1500], answer.raw):
+        return True
     if node is None or answer.raw == gold.raw or node == gold.node or node.op in ("num", "sym", "const", "base"):
         return False
     if (
@@ -41,7 +44,7 @@ def is_restated(answer: Answer, gold: Answer, submission: Submission) -> bool:
     if node.op == "div" and all(part.op in ("num", "sym", "const") for part in node.args):
         return False
     raw = _GONE.sub("", answer.raw)
-    if len(raw) < 3:
+    if len(raw) < 2:
         return False
     if submission.prompt is not None and raw in _GONE.sub("", submission.prompt):
         return True
@@ -58,6 +61,12 @@ def _asked(text: str, raw: str) -> bool:
     box = head.find("\\boxed")
     # An index and what follows it are parted by a mark in one and by a space in the other: \log_2 8.
     return raw.replace("_", "") in _GONE.sub("", head[:box] if box >= 0 else head).replace("_", "")
+
+
+def _reduces(text: str, raw: str) -> bool:
+    """Whether a fraction is what the text asks to simplify."""
+    asked = _SIMPLIFY.search(text)
+    return asked is not None and len(raw) > 1 and _GONE.sub("", text[asked.end() :]).startswith(_GONE.sub("", raw))
 
 
 def is_echoed(said: str, submission: Submission) -> bool:

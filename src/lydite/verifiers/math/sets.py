@@ -42,6 +42,16 @@ def _end(node: Node) -> Decimal | None:
     return None if imaginary else _ROUND.plus(real)
 
 
+def _ends(node: Node) -> list[Decimal]:
+    """The value of an end, or both of plus-minus; empty where there is none."""
+    if node.op == "pm":
+        left, right = node.args
+        pair = [_end(Node("add", (left, right))), _end(Node("add", (left, Node("neg", (right,)))))]
+        return [end for end in pair if end is not None] if None not in pair else []
+    end = _end(node)
+    return [] if end is None else [end]
+
+
 def of_node(node: Node) -> RealSet | None:
     """The set of an interval, a finite set, the reals, or unions, intersections and differences of such."""
     op, args = node
@@ -126,9 +136,11 @@ def _relation(operators: tuple[str, ...], nodes: tuple[Node, ...]) -> tuple[Real
     for index, operator in enumerate(operators):
         if middle not in (index, index + 1):
             return None
-        end = _end(nodes[index + 1] if middle == index else nodes[index])
-        if end is None:
+        other = nodes[index + 1] if middle == index else nodes[index]
+        ends = _ends(other)
+        if not ends or (len(ends) > 1 and operator != "!="):
             return None
+        end = ends[0]
         if middle != index:
             operator = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(operator, operator)
         closed = operator.endswith("=") and end.is_finite()
@@ -137,7 +149,7 @@ def _relation(operators: tuple[str, ...], nodes: tuple[Node, ...]) -> tuple[Real
         elif operator in (">", ">="):
             part = ((end, closed, _INF, False),)
         elif operator == "!=":
-            part = complement(((end, True, end, True),))
+            part = complement(normal([(value, True, value, True) for value in ends]))
         else:
             return None
         total = intersect(total, part)

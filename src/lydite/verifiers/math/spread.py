@@ -12,7 +12,7 @@ def members(answer: Answer) -> tuple[Answer, ...] | None:
     if node is None:
         return None
     if node.op == "set":
-        return tuple(as_answer(item) for item in node.args)
+        return tuple(part for item in node.args for part in flat(as_answer(item), True))
     if answer.kind in SCALARS and contains(node, "pm", "mp"):
         both = contains(node, "mp")
         forms = [_signed(node, 1, both), _signed(node, -1, both)]
@@ -43,6 +43,19 @@ def as_answer(node: Node) -> Answer:
     return Answer(kinds.get(node.op, "expression"), "", node)
 
 
+def _is_word(node: Node | None) -> bool:
+    """Letters in a row, as in HT for head and tail: no product, for HT is not TH."""
+    while node is not None and node.op == "mul" and node.args[1].op == "sym" and node.args[1].args[0].isupper():
+        if node.args[0].op == "sym":
+            return bool(node.args[0].args[0].isupper())
+        node = node.args[0]
+    return False
+
+
+def _spelled(node: Node) -> str:
+    return str(node.args[0]) if node.op == "sym" else "".join(_spelled(part) for part in node.args)
+
+
 def flat(answer: Answer, within: bool = False) -> list[Answer]:
     """What a list lists: members of a set, unless there are several, and both signs of plus-minus one by one."""
     if answer.kind == "list":
@@ -52,6 +65,8 @@ def flat(answer: Answer, within: bool = False) -> list[Answer]:
         return inner if len(inner) > 1 else [answer]
     if within and answer.node is not None and answer.node.op == "set":
         return [answer]  # a list of sets
+    if answer.kind == "expression" and answer.node is not None and _is_word(answer.node):
+        return [Answer("text", "", data=_spelled(answer.node))]
     several = members(answer)
     return [answer] if several is None else [part for member in several for part in flat(member)]
 

@@ -20,7 +20,7 @@ _SEPARATORS = frozenset([",", ";", "and", "or"])
 _RELATIONS = {
     "=": "=", "<": "<", ">": ">", "le": "<=", "ge": ">=", "<=": "<=", ">=": ">=", "ne": "!=", "!=": "!=",
     "approx": "~", "equiv": "==", "in": "in", "Rightarrow": "=>", "to": "=>", "=>": "=>", "->": "=>",
-    "Leftrightarrow": "=>", "cong": "~",
+    "Leftrightarrow": "=>", "cong": "~", ":=": "=",
 }  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def structure(tokens: list[Token], raw: str) -> Answer | None:
         return None
     if len(segments) == 1:
         return _set_builder(segments[0], raw) or _segment(segments[0], raw)
-    items = tuple(_segment(segment, "") for segment in segments)
+    items = tuple(_spoken(segment) or _segment(segment, "") for segment in segments)
     if any(item is None for item in items):
         return None
     answers = tuple(item for item in items if item is not None)
@@ -111,7 +111,7 @@ def _segment(tokens: list[Token], raw: str) -> Answer | None:
             parts[-1].append(token)
     if not operators:
         return term(tokens, raw)
-    if not parts[0] and operators[0] in ("~", "=") and len(parts) == 2:
+    if not parts[0] and operators[0] in ("~", "=", "==", "=>") and len(parts) == 2:
         return term(parts[1], raw)  # "= 5", "about 5"
     if any(not part for part in parts) or "=>" in operators:
         return Answer("false", raw)
@@ -142,9 +142,16 @@ def _label(tokens: list[Token]) -> Node | str | None:
         return " ".join(str(token.value[1] if token.type == "num" else token.value) for token in tokens).casefold()
     if any(token.type == "cmd" and token.value in _GEOMETRY for token in tokens):
         return " ".join(str(token.value[1] if token.type == "num" else token.value) for token in tokens)
-    node = parse(tokens)
+    try:
+        node = parse(tokens)
+    except NotMathError:
+        if not _is_named(tokens):
+            raise
+        return "what is told"
     if node.op == "sym":
         return node
+    if node.op == "div" and all(_is_differential(part) for part in node.args):
+        return "derivative"
     side = node.args[1][0] if node.op == "call" and node.args[0] == "abs" else node
     if _is_side(side) or (node.op == "call" and len(node.args[0]) == 1 and not symbols(node)):
         return "".join(str(token.value[1] if token.type == "num" else token.value) for token in tokens)  # AB, f(3)
@@ -155,6 +162,23 @@ def _label(tokens: list[Token]) -> Node | str | None:
     if node.op == "mul" and node.args[0].op == "sym" and tokens[1:2] and tokens[1].value == "(":
         return node if node.args[1].op in ("sym", "num", "tuple") else None
     return None
+
+
+_NAMING = frozenset(
+    ["Pr", "mathbb", "lim", "int", "iint", "oint", "sum", "prod", "min", "max", "bar", "tilde", "nabla"]
+)
+
+
+def _is_named(tokens: list[Token]) -> bool:
+    """Whether what stands left of a value is a limit, an integral, a probability such as P(X = 3)."""
+    first = tokens[0]
+    event = first.type == "sym" and first.value in ("P", "E", "N") and len(tokens) > 2 and tokens[1].value in ("(", "[")
+    return event or (first.type == "cmd" and first.value in _NAMING)
+
+
+def _is_differential(node: Node) -> bool:
+    """dy, dx"""
+    return node.op == "mul" and node.args[0] == Node("sym", ("d",)) and node.args[1].op == "sym"
 
 
 def _is_side(node: Node) -> bool:
@@ -244,7 +268,10 @@ def _chain(values: list[Answer], operators: list[str], worked: list[bool], raw: 
 
 def _near(x: Node, y: Node) -> bool:
     """Whether numbers are roughly the same; what has symbols is taken on trust."""
-    return bool(symbols(x) or symbols(y)) or equal(x, y, _ROUGH.tolerance)
+    if symbols(x) or symbols(y):
+        return True
+    whole = x.op == y.op == "num" and x.args[0].denominator == y.args[0].denominator == 1  # 9 ~ 10 is a range
+    return equal(x, y, None if whole else _ROUNDED)
 
 
 def _links(plain: list[Answer], operators: list[str], worked: list[bool]) -> int | None:
@@ -263,6 +290,7 @@ def _links(plain: list[Answer], operators: list[str], worked: list[bool]) -> int
 _EXACT = Rules()
 _BARE = Rules(units="ignore")  # 2500 g / 1000 = 2.5 kg: the working is right, its unit is loose
 _ROUGH = Rules(tolerance=Fraction(1, 4))
+_ROUNDED = Fraction(1, 20)
 
 
 def _is_value(tokens: list[Token]) -> bool:

@@ -18,12 +18,13 @@ MAX_SCALE = 2000
 _LEX = re.compile(
     r"(?P<repeat>\d*\.\d*(?:\\(?:overline|bar|dot)\s?\{?\d+\}?(?:\d*\\dot\s?\{?\d\}?)?|\(\d+\)(?![\d(])|\d(?:\\[lc]?dots|\.\.\.)(?:\d*)))"
     r"|(?P<num>\d{1,3}(?:(?:\{,\}|\\[,;!]\s?|\\!,|,\\!|\\ |~|\\thinspace\s|')\d{3})+(?!\d)(?:\.\d+)?"
-    r"|\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,3}(?: \d{3})+(?![\d/.,])|\d+(?:\.\d+)?|\.\d+)"
+    r"|\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])"
+    r"|\d{1,3}(?: \d{3})+(?![\d/.,])|\d+(?:\.\d+)?|\.\d+)"
     r"|(?P<env>\\(?:begin|end)\s?\{[A-Za-z]{1,20}\*?\}(?:\{[clr|@ ]{0,40}\})?)"
     r"|(?P<cmd>\\(?:[A-Za-z]+|[^A-Za-z]))"
     r"|(?P<name>[A-Za-z]+)"
     r"|(?P<space>\s+|~)"
-    r"|(?P<op>\*\*|\+/-|<=|=<|>=|!=|==|=>|->|\.\.\.|[^\sA-Za-z\d])",
+    r"|(?P<op>\*\*|\+/-|<=|=<|:=|>=|!=|==|=>|->|\.\.\.|[^\sA-Za-z\d])",
     re.DOTALL,
 )
 _SCALE = re.compile(r"[eE]([-+]?\d{1,9})(?![\d.])")
@@ -31,7 +32,7 @@ _SCALE = re.compile(r"[eE]([-+]?\d{1,9})(?![\d.])")
 _SKIP = frozenset(
     _split(
         "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr displaystyle textstyle"
-        " scriptstyle limits displaylimits nobreak allowbreak protect centering"
+        " scriptstyle limits displaylimits nobreak allowbreak protect centering therefore newline"
         " quad qquad nolimits bf rm it sf tt bfseries rmfamily mathstrut strut large Large"
         " LARGE huge Huge normalsize small footnotesize scriptsize tiny hfill thinspace enspace , ; : ! > <"
         " boldmath unboldmath middle"
@@ -42,7 +43,8 @@ _TEXT = frozenset(
 )
 _ROMAN = frozenset(
     _split(
-        "mathrm mathbf mathit mathsf mathtt mathnormal boldsymbol bm underline operatorname pmb mathop"
+        "mathrm mathbf mathit mathsf mathtt mathnormal mathcal mathscr mathfrak mathord mathopen mathclose mathbin"
+        " boldsymbol bm underline operatorname pmb mathop"
         " ensuremath cancel"
     )
 )
@@ -53,7 +55,7 @@ _ARGUMENTS = {
 """Commands of which so many arguments leave nothing on the page that counts."""
 _ARGUMENT = re.compile(r"\*?\s*(?:\[[^\[\]{}]{0,40}\]\s*)?\{[^{}]{0,80}\}")
 _ROW_GAP = re.compile(r"\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in)\s*\]")
-_TIMES = re.compile(r"\s*10\s*(?:\^|\*\*)")
+_TIMES = re.compile(r"\s*\}?\s*10\s*(?:\^|\*\*)")
 _RENAME = {
     "leq": "le", "leqslant": "le", "geq": "ge", "geqslant": "ge", "neq": "ne", "lt": "<", "gt": ">",
     "varnothing": "emptyset", "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "dbinom": "binom",
@@ -63,13 +65,14 @@ _RENAME = {
     "rbrack": "]", "land": "and", "wedge": "and", "lor": "or", "vee": "or", "backslash": "setminus",
     "degree": "circ", "colon": ":", "simeq": "approx", "sim": "approx", "N": "N", "varphi": "phi",
     "varepsilon": "epsilon", "textdegree": "circ", "dollar": "$", "textdollar": "$", "euro": "€", "pounds": "£",
-    "vartheta": "theta", "nicefrac": "frac", "sfrac": "frac", "surd": "sqrt", "cr": "\\", "lnot": "neg", "yen": "¥",
+    "vartheta": "theta", "nicefrac": "frac", "sfrac": "frac", "surd": "sqrt", "cr": "\\",
+    "lparen": "(", "rparen": ")", "lnot": "neg", "yen": "¥",
 }  # fmt: skip
 FUNCTIONS = frozenset(
     _split(
         "sin cos tan cot sec csc arcsin arccos arctan arccot sinh cosh tanh log ln lg exp gcd lcm max min"
         " sqrt cbrt abs floor ceil"
-        " asin acos atan det mod"
+        " asin acos atan det mod sech csch coth"
     )
 )
 _PLAIN = {
@@ -197,10 +200,10 @@ def tokenize(text: str, thousands: bool = True) -> list[Token]:
                 continue
             if name in ("\\", "cr") and (gap := _ROW_GAP.match(text, at)):
                 at = gap.end()
+            if name in ("left", "right") and text[at : at + 1] == ".":
+                at += 1
             if name in _SKIP or name.isspace():
                 spaced = spaced or name not in ("!", "left", "right")
-                continue
-            if name in ("left.", "right."):
                 continue
             _command(name, spaced, out)
             depth += (name == "{") - (name == "}")
@@ -237,7 +240,7 @@ def tokenize(text: str, thousands: bool = True) -> list[Token]:
 
 def _command(name: str, spaced: bool, out: list[Token]) -> None:
     name = _RENAME.get(name, name)
-    if name in ("<", ">", "|", "[", "]", ":", "$", "*", "%", "&", "#", "_", "€", "£", "¥"):
+    if name in ("<", ">", "|", "[", "]", ":", "$", "*", "%", "&", "#", "_", "€", "£", "¥", "(", ")"):
         out.append(Token("op", name, spaced))
     elif name in ("and", "or"):
         out.append(Token("word", name, True))
@@ -260,7 +263,7 @@ def _name(run: str, spaced: bool, braces: list[str], out: list[Token]) -> None:
         out.append(Token("cmd", _PLAIN[run], spaced))
     elif run in FUNCTIONS and not (run in ("min", "sec") and out and out[-1].type == "num"):
         out.append(Token("cmd", run, spaced))
-    elif not in_text and _is_product(run):
+    elif not in_text and (_is_product(run) or (run in _LETTERS and not _counts(out))):
         out.extend(Token("sym", letter, spaced and index == 0) for index, letter in enumerate(run))
     else:
         out.append(Token("word", run.lower() if run.lower() in _WORDS_KEPT else run, spaced, in_text))
@@ -269,9 +272,17 @@ def _name(run: str, spaced: bool, braces: list[str], out: list[Token]) -> None:
 _UNIT_PAIRS = frozenset(
     _split(
         "cm mm km kg mg ml mL ft in yd mi lb oz hr pm am PM AM or is if no to of at by on so be he me we"
-        " it Rs kW Hz dm nm US"
+        " it Rs kW Hz dm nm US hrs yrs lbs kms cms mins secs"
     )
 )
+
+
+_LETTERS = frozenset(["hr", "nm", "ml", "dm", "mi"])
+
+
+def _counts(out: list[Token]) -> bool:
+    """Whether a number or another unit stands before: hr is a unit in 60 km/hr, a product in 2\\pi hr."""
+    return bool(out) and (out[-1].type in ("num", "word") or out[-1].value in ("/", "}", "*", "cdot", ")"))
 
 
 def _is_product(run: str) -> bool:

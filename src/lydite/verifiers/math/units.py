@@ -65,6 +65,7 @@ _define(
     "m", 3, L="0.001", l="0.001", liter="0.001", litre="0.001", mL="0.000001", ml="0.000001",
     milliliter="0.000001", millilitre="0.000001", cc="0.000001",
 )  # fmt: skip
+_define("m", 2, hectare=10**4, acre="4046.8564224")
 _define("gallon", 1, gallon=1, gal=1, quart="0.25", qt="0.25", pint="0.125", pt="0.125", cup="0.0625")
 _define("$", 1, dollar=1, usd=1, buck=1, cent="0.01", penny="0.01", pennie="0.01", dime="0.1", nickel="0.05")
 _BASE["¢"] = _BASE["cent"]
@@ -163,7 +164,8 @@ def _named(match: re.Match[str]) -> str:
 _CHANGING = frozenset([
     "factorial", "halves", "thirds", "quarters", "fourths", "fifths", "sixths", "sevenths", "eighths",
     "ninths", "tenths", "hundredths", "thousandths", "least", "most", "than", "twice", "minus", "plus",
-    "choose", "mod", "modulo", "negative", "not",
+    "choose", "mod", "modulo", "negative", "not", "is", "are", "was", "wrong", "incorrect", "false", "or", "maybe",
+    "if", "unless", "except", "but",
 ])  # fmt: skip
 # Alone these change it as well; before a noun they are a part of what is counted: half dollars, third graders.
 _FRACTIONS = frozenset([
@@ -237,6 +239,8 @@ def parse_unit(text: str) -> Unit | None:
                 return None
             if lower not in _MUTE and singular(lower) not in _MUTE:
                 nouns.append(singular(lower))
+            elif singular(lower) == "unit":
+                dims["unit"], last = 0, ("unit", 0, Fraction(1), sign)
             boost = 1
             continue
         name, exponent, size = found

@@ -65,6 +65,14 @@ _SAME = (
     ("-infinity", "-infty", "negative infinity", "minus infinity", "- infinity", "- infty"),
 )  # fmt: skip
 _CANON = {phrase: group[0] for group in _SAME for phrase in group}
+NUMBER_SETS = {
+    f"{start}{sign}{kind}": name
+    for start in ("", "all ", "the ", "all the ")
+    for sign, mark in (("positive ", "+"), ("negative ", "-"), ("non negative ", "+0"), ("nonnegative ", "+0"),
+                       ("non positive ", "-0"), ("nonpositive ", "-0"), ("nonzero ", "*"), ("non zero ", "*"))
+    for kind, name in (("real numbers", "R" + mark), ("reals", "R" + mark))
+} | {f"{start}{kind}": name for start in ("", "all ", "the ") for kind, name in
+     (("integers", "Z"), ("natural numbers", "N"), ("rational numbers", "Q"), ("complex numbers", "C"))}  # fmt: skip
 NO_SOLUTION, ALL_REALS = "no solution", "all real numbers"
 
 
@@ -161,6 +169,8 @@ def fold(text: str) -> str:
     plain = _CANON.get(plain, plain)
     plain = _DAYS.get(plain, plain)
     shorter = _ARTICLE.sub("", plain)
+    if plain[:6] == "it is ":
+        shorter = _ARTICLE.sub("", plain[6:])
     if plain[:3] in ("on ", "in ") and (day := _ON.sub("", plain)) in _DAYS.values():
         return day
     return _CANON.get(shorter, shorter)
