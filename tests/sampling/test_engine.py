@@ -246,7 +246,7 @@ def test_unusable_arguments_are_named(tmp_path: Path, options: dict[str, object]
         run_sample(tmp_path / "run", make_tasks(1), **options)
 
 
-def test_a_task_that_needs_a_workspace_is_refused(tmp_path: Path) -> None:
-    task = Task(id="w", prompt=(), checker=Checker(type="exact", config={"answer": "1"}), env="workspace")
-    with pytest.raises(InputError, match="workspace"):
+def test_a_task_that_needs_an_unknown_environment_is_refused(tmp_path: Path) -> None:
+    task = Task(id="w", prompt=(), checker=Checker(type="exact", config={"answer": "1"}), env="moon")
+    with pytest.raises(InputError, match="no environment is called 'moon' .*workspace"):
         run_sample(tmp_path / "run", [task])

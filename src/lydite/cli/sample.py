@@ -42,6 +42,7 @@ def sample(
     import asyncio
 
     from lydite.cli.console import print_json
+    from lydite.environments import Environments
     from lydite.errors import InterruptedRunError
     from lydite.ledger import RunFolder
     from lydite.policies import SamplingParams, open_policy
@@ -51,8 +52,14 @@ def sample(
 
     judge = Judge(RewardScheme(preset=reward, flagged=flagged))
     params = SamplingParams(temperature=temperature, top_p=top_p, max_tokens=max_tokens)
-    for _ in judge.prepared(iter_tasks(tasks, limit=limit)):
-        pass  # whatever is wrong with any task is said before a model is loaded or a token is paid for
+    # Whatever is wrong with any task is said before a model is loaded or a token is paid for.
+    worlds = Environments()
+    try:
+        for task in judge.prepared(iter_tasks(tasks, limit=limit)):
+            if task.env != "none":
+                worlds.try_out(task)
+    finally:
+        worlds.close()
     speaker = open_policy(policy, tasks=iter_tasks(tasks, limit=limit))
     settings = {
         "policy": speaker.id,

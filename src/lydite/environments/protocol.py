@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from lydite.errors import LyditeError
 from lydite.rollout import Tool
 from lydite.task import Task
 
 if TYPE_CHECKING:
     from lydite.sandbox import Snapshot
+
+
+class WorldLostError(LyditeError):
+    """The world was lost by the doing of the attempt's own programs (they filled its memory): the attempt's fault."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,8 +37,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 class Episode(Protocol):
     """One world, for one attempt. Attempts of a group share nothing.
 
-    Not thread-safe; may be used from any one thread at a time. Fails with ``LyditeError`` where the world itself is
-    lost: our fault, never the attempt's.
+    Not thread-safe; may be used from any one thread at a time. Fails with ``WorldLostError`` where the attempt's own
+    programs took the world along, with another ``LyditeError`` where it is lost by our fault.
     """
 
     done: bool

@@ -13,9 +13,9 @@ import time
 from collections import OrderedDict
 from typing import Any
 
-from lydite.environments.protocol import Answer
+from lydite.environments.protocol import Answer, WorldLostError
 from lydite.environments.tools import ArgumentError, FunctionTool
-from lydite.errors import InputError, LyditeError, UnavailableError
+from lydite.errors import InputError, UnavailableError
 from lydite.rollout import Tool
 from lydite.sandbox import ExecResult, Sandbox, Snapshot, Status, Workspace
 from lydite.task import Task
@@ -28,10 +28,6 @@ SHOWN = 10_000
 """Characters of output that a policy is shown of one command or file."""
 KEPT = 32
 """Prepared workspaces at hand, by task."""
-
-
-class WorkspaceLostError(LyditeError):
-    """The workspace was lost by the doing of its own programs: they filled its memory. The attempt's fault."""
 
 
 class WorkspaceEnvironment:
@@ -161,7 +157,7 @@ class WorkspaceEpisode:
         if result.status is Status.INVALID:
             raise UnavailableError(f"the workspace was lost: {result.detail}")
         if result.status is Status.MEMORY and result.exit_code is None:
-            raise WorkspaceLostError(result.detail)
+            raise WorldLostError(result.detail)
         return self._said(result)
 
     def write_file(self, path: str, content: str) -> str:
@@ -189,7 +185,7 @@ class WorkspaceEpisode:
         """End all processes and take the tree.
 
         Raises:
-            WorkspaceLostError: the attempt's own programs lost it.
+            WorldLostError: the attempt's own programs lost it.
             UnavailableError: we did.
         """
         if self._state is None:
@@ -198,7 +194,7 @@ class WorkspaceEpisode:
                 self._state = self._workspace.snapshot()
             except UnavailableError as error:
                 if self._workspace.exec("true").status is Status.MEMORY:
-                    raise WorkspaceLostError(str(error)) from None
+                    raise WorldLostError(str(error)) from None
                 raise
         return self._state
 

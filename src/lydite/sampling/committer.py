@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from lydite.ledger import Graded, RunFolder
 from lydite.rollout import Rollout
 from lydite.sampling.judge import Judge
 from lydite.task import Task
 
-Item = tuple[Rollout, Task]
+if TYPE_CHECKING:
+    from lydite.sandbox import Snapshot
 
+Item = tuple[Rollout, Task, "Snapshot | None"]
+"""An attempt, its task, and what its episode left behind."""
+
+_THREADS = 2 * (os.cpu_count() or 1)
+"""For checks that wait for processes of theirs. The others run one after another, as one interpreter does."""
 _COMMIT_SIZE = 1024
 _COMMIT_SECONDS = 0.5
 
@@ -40,6 +49,7 @@ class Committer:
     ) -> None:
         self._run, self._judge, self._committed, self._failed = run, judge, committed, failed
         self._queue: queue.SimpleQueue[Sequence[Item] | None] = queue.SimpleQueue()
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="lydite-judge")
         self._thread = threading.Thread(target=self._work, name="lydite-committer", daemon=True)
         self._thread.start()
 
@@ -51,6 +61,7 @@ class Committer:
         """Judge and write what was handed over, then end."""
         self._queue.put(None)
         self._thread.join()
+        self._threads.shutdown()
 
     def _work(self) -> None:
         try:
@@ -65,7 +76,10 @@ class Committer:
         graded: list[Graded] = []
         deadline = time.monotonic() + _COMMIT_SECONDS
         while items is not None:
-            graded.extend(self._judge.judge(rollout, task) for rollout, task in items)
+            for _, _, state in items:
+                if state is not None:
+                    self._run.keep(state)
+            graded.extend(self._graded(items))
             if len(graded) >= _COMMIT_SIZE or time.monotonic() >= deadline:
                 break
             try:
@@ -76,3 +90,8 @@ class Committer:
             self._run.append(graded)
             self._committed(graded)
         return items is not None
+
+    def _graded(self, items: Sequence[Item]) -> Iterator[Graded]:
+        if len(items) > 1 and any(self._judge.waits(task) for _, task, _ in items):
+            return self._threads.map(lambda item: self._judge.judge(*item), items)
+        return (self._judge.judge(*item) for item in items)

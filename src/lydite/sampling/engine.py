@@ -12,11 +12,13 @@ from typing import Any
 import msgspec
 
 from lydite.codec import well_formed
+from lydite.environments import Environments
 from lydite.errors import InputError, InterruptedRunError
 from lydite.ledger import Graded, RunFolder
 from lydite.policies.protocol import Attempt, Policy, SamplingParams
 from lydite.rollout import FinishReason, Message, Rollout
 from lydite.sampling.committer import Committer, Item
+from lydite.sampling.episodes import Start, roll_out
 from lydite.sampling.judge import Judge
 from lydite.sampling.seeds import attempt_seed
 from lydite.sampling.settle import settle
@@ -44,6 +46,7 @@ async def sample(
     judge: Judge,
     concurrency: int | None = None,
     progress: Progress | None = None,
+    environments: Environments | None = None,
 ) -> SampleTotals:
     """Sample ``n`` attempts at each task, judge them, and append them to a run.
 
@@ -62,6 +65,7 @@ async def sample(
         judge: who judges.
         concurrency: calls of the policy under way at once; the policy's own preference when not given.
         progress: told after each commit.
+        environments: where the episodes of tasks with an ``env`` take place; those of this call, when not given.
 
     Raises:
         InputError: unusable arguments or task.
@@ -75,12 +79,17 @@ async def sample(
     tally, done = Tally(n), run.done(phase)
     if done:
         await asyncio.to_thread(_recount, tally, run, phase)
+    worlds = environments if environments is not None else Environments()
     session = _Session(
         policy, run, phase=phase, params=params, seed=seed, judge=judge, tally=tally, progress=progress,
-        total=len(tasks) * n if isinstance(tasks, Sized) else None,
+        total=len(tasks) * n if isinstance(tasks, Sized) else None, worlds=worlds,
     )  # fmt: skip
     parts = _parts(tasks, phase, n, done)
-    stopped = await session.sample(_batched(parts, max(1, policy.batch)), concurrency or max(1, policy.concurrency))
+    try:
+        stopped = await session.sample(_batched(parts, max(1, policy.batch)), concurrency or max(1, policy.concurrency))
+    finally:
+        if environments is None:
+            await asyncio.to_thread(worlds.close)
     tally.totals.seconds = time.perf_counter() - began
     tally.totals.head = run.info.head
     if stopped:
@@ -109,12 +118,6 @@ def _recount(tally: Tally, run: RunFolder, phase: str) -> None:
 def _parts(tasks: Iterable[Task], phase: str, n: int, done: Collection[str]) -> Iterator[_Part]:
     """Tasks with the attempts that they lack."""
     for task in tasks:
-        if task.env != "none":
-            raise InputError(
-                f"tasks with env {task.env!r} cannot be sampled: there is no environment for them",
-                field=f"task {task.id}.env",
-                remedy="use tasks that are answered in text",
-            )
         lacking = range(n) if not done else [i for i in range(n) if f"{phase}/{task.id}/{i}" not in done]
         if lacking:
             yield task, lacking
@@ -146,9 +149,11 @@ class _Session:
         tally: Tally,
         progress: Progress | None,
         total: int | None,
+        worlds: Environments,
     ) -> None:
         self._policy, self._run, self._phase, self._params, self._seed = policy, run, phase, params, seed
         self._judge, self._tally, self._progress, self._total = judge, tally, progress, total
+        self._worlds = worlds
         self._waiting = 0
         self._room = asyncio.Event()
         self._room.set()
@@ -188,26 +193,59 @@ class _Session:
 
     async def _work(self, batches: Iterator[list[_Part]], committer: Committer) -> None:
         for batch in batches:
-            seeds = [[attempt_seed(self._seed, self._phase, task.id, i) for i in indices] for task, indices in batch]
-            places = [indices for _, indices in batch]
-            answers = await self._policy.generate(
-                [task.prompt for task, _ in batch], seeds, self._params, indices=places
-            )
-            if [len(row) for row in answers] != [len(row) for row in seeds]:
-                raise RuntimeError(f"policy {self._policy.id} broke its contract: not one attempt per seed came back")
-            items: list[Item] = []
-            for (task, indices), row, attempts in zip(batch, seeds, answers, strict=True):
-                digest = task.digest
-                items.extend(
-                    (self._rollout(task, digest, index, number, attempt), task)
-                    for index, number, attempt in zip(indices, row, attempts, strict=True)
-                )
+            items = await self._answered([part for part in batch if part[0].env == "none"])
+            for name in dict.fromkeys(task.env for task, _ in batch if task.env != "none"):
+                items += await self._acted(name, [part for part in batch if part[0].env == name])
             self._waiting += len(items)
             committer.put(items)
             if self._waiting >= _WINDOW:
                 self._room.clear()
             await asyncio.sleep(0)  # a policy that never waits must not keep signals and reports from being heard
             await self._room.wait()
+
+    def _seeds(self, part: _Part) -> list[int]:
+        task, indices = part
+        return [attempt_seed(self._seed, self._phase, task.id, index) for index in indices]
+
+    async def _answered(self, batch: Sequence[_Part]) -> list[Item]:
+        """Attempts at tasks that are answered in text."""
+        if not batch:
+            return []
+        seeds = [self._seeds(part) for part in batch]
+        answers = await self._policy.generate(
+            [task.prompt for task, _ in batch], seeds, self._params, indices=[indices for _, indices in batch]
+        )
+        if [len(row) for row in answers] != [len(row) for row in seeds]:
+            raise RuntimeError(f"policy {self._policy.id} broke its contract: not one attempt per seed came back")
+        items: list[Item] = []
+        for (task, indices), row, attempts in zip(batch, seeds, answers, strict=True):
+            digest = task.digest
+            items.extend(
+                (self._rollout(task, digest, index, number, attempt), task, None)
+                for index, number, attempt in zip(indices, row, attempts, strict=True)
+            )
+        return items
+
+    async def _acted(self, name: str, batch: Sequence[_Part]) -> list[Item]:
+        """Attempts at tasks that have an environment: an episode each."""
+        environment = self._worlds.find(name)
+        starts = [
+            Start(task=part[0], seed=seed, index=index)
+            for part in batch
+            for seed, index in zip(self._seeds(part), part[1], strict=True)
+        ]
+        episodes = await roll_out(self._policy, environment, starts, self._params)
+        items: list[Item] = []
+        for start, ended in zip(starts, episodes, strict=True):
+            rollout = self._rollout(start.task, start.task.digest, start.index, start.seed, ended.attempt)
+            rollout = msgspec.structs.replace(
+                rollout,
+                calls=ended.calls,
+                env=f"{environment.name}@{environment.version}",
+                workspace=ended.state.digest if ended.state is not None else None,
+            )
+            items.append((rollout, start.task, ended.state))
+        return items
 
     def _rollout(self, task: Task, digest: str, index: int, seed: int, attempt: Attempt) -> Rollout:
         return Rollout(

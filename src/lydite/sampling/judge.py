@@ -58,6 +58,10 @@ class Judge:
             self.prepare(task)
             yield task
 
+    def waits(self, task: Task) -> bool:
+        """Whether judging an attempt waits for other processes, so that several at once gain time."""
+        return self._check(task, task.digest).waits
+
     def judge(self, rollout: Rollout, task: Task, state: Snapshot | None = None) -> Graded:
         """Everything that is said of one attempt, and of what its episode left behind.
 

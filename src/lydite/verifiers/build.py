@@ -29,14 +29,16 @@ class CompiledChecker:
         checker: what it was compiled from.
         id: ``name@version`` of the verifier; a composite's names its components too.
         source: hex SHA-256 over the verifier's source files, those of components too; stable between processes.
+        waits: whether judging waits for other processes (the verifier's attribute ``waits``).
     """
 
-    __slots__ = ("_check", "checker", "id", "source")
+    __slots__ = ("_check", "checker", "id", "source", "waits")
 
     def __init__(self, checker: Checker, verifier: Verifier) -> None:
         self.checker = checker
         self.id = f"{verifier.name}@{verifier.version}"
         self.source = source_hash(verifier)
+        self.waits: bool = getattr(verifier, "waits", False)
         try:
             self._check: Check = verifier.compile(checker.config)
             self.id, self.source = getattr(self._check, "identity", (self.id, self.source))

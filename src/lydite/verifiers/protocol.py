@@ -72,7 +72,8 @@ class Verifier(Protocol):
     """A kind of checker, such as ``math``.
 
     ``version`` rises whenever any verdict could change: replay compares verdicts of equal versions only. An attribute
-    ``examples``, a tuple of ``Example``, is optional; the contract suite needs it.
+    ``examples``, a tuple of ``Example``, is optional; the contract suite needs it. ``waits = True`` says that judging
+    waits for other processes, so that judging several attempts at once gains time.
     """
 
     name: str

@@ -48,6 +48,7 @@ class ProofVerifier:
 
     name = "proof"
     version = 1
+    waits = True
     modules = ("lydite.verifiers.proof", "lydite.verifiers.code.source", "lydite.verifiers.text")
     examples = (
         Example(

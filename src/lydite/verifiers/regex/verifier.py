@@ -50,6 +50,7 @@ class RegexVerifier:
 
     name = "regex"
     version = 1
+    waits = True
     modules = ("lydite.verifiers.regex", "lydite.verifiers.fences", "lydite.verifiers.text")
     examples = (
         Example(

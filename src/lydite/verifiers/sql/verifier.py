@@ -39,6 +39,7 @@ class SqlVerifier:
 
     name = "sql"
     version = 1
+    waits = True
     modules = ("lydite.verifiers.sql", "lydite.verifiers.fences", "lydite.verifiers.text")
     examples = (
         Example(

@@ -43,6 +43,7 @@ class TextTransformVerifier:
 
     name = "text_transform"
     version = 1
+    waits = True
     modules = (
         "lydite.verifiers.text_transform",
         "lydite.verifiers.code",
