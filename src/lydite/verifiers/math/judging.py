@@ -16,7 +16,7 @@ from lydite.verifiers.math.work import MAX_STEPS, TooLongError
 from lydite.verifiers.protocol import Submission
 from lydite.verifiers.text import is_refusal
 
-VERSION = 1
+VERSION = 2
 ID = f"math@{VERSION}"
 MAX_SHOWN = 300
 """Characters of ``Verdict.extracted``."""
