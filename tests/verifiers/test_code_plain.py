@@ -14,17 +14,17 @@ from lydite.verifiers.code.asserts import Setting, judge_asserts
 from lydite.verifiers.code.config import AssertTest
 from lydite.verifiers.code.outcome import Outcome
 from lydite.verifiers.code.plain import read_plain
-from lydite.verifiers.code.rewrite import compiled_prompt, defined_names
+from lydite.verifiers.code.rewrite import compiled_prompt
 
 LIMITS = Limits(timeout=10.0, memory_mb=256)
 
 
 def both(test: str, program: str, prompt: str = "", deterministic: bool = False) -> tuple[Outcome, Outcome]:
     """What becomes of a test that is read, and of the same test when it is run."""
-    setting = Setting(program, compiled_prompt(prompt), "f", LIMITS, deterministic)
+    setting = Setting(program, prompt, compiled_prompt(prompt), "f", LIMITS, deterministic)
     read = AssertTest("t1", test, read_plain(ast.parse(test), "f"))
     run = AssertTest("t1", test)
-    outcomes = [judge_asserts(setting, [one], defined_names(prompt))[0] for one in (read, run)]
+    outcomes = [judge_asserts(setting, [one])[0] for one in (read, run)]
     return outcomes[0], outcomes[1]
 
 
@@ -101,8 +101,8 @@ def test_is_not_read(test: str) -> None:
 def test_a_prompt_that_gives_a_word_another_meaning_has_the_test_run(prompt: str) -> None:
     read = read_plain(ast.parse("assert len(f(1)) == 3"), "f")
     assert read is not None
-    assert not read.means_the_same(defined_names(prompt))
-    assert read.means_the_same(defined_names("import math\ndef g(x):\n    return x\n"))
+    assert not read.means_the_same(prompt)
+    assert read.means_the_same("import math\ndef g(x):\n    return x\n")
 
 
 PROGRAMS = [

@@ -24,7 +24,7 @@ from lydite.verifiers.code.compare import told
 from lydite.verifiers.code.config import AssertTest
 from lydite.verifiers.code.outcome import OK, Outcome, Record, ended, failed, read_records
 from lydite.verifiers.code.plain import MAX_CALLS
-from lydite.verifiers.code.programs import TESTER, calls_input, candidate_program
+from lydite.verifiers.code.programs import TESTER, Call, calls_input, candidate_program, portable
 from lydite.verifiers.code.rewrite import compiled_test
 from lydite.verifiers.code.values import MalformedError, decode_at, encode
 
@@ -38,9 +38,10 @@ Known = list[tuple[bytes, str, bytes, bytes]]
 
 
 class Setting(NamedTuple):
-    """What the tests of one submission have in common."""
+    """What the tests of one submission have in common. ``prompt``: the prompt's code; ``preamble``: compiled."""
 
     source: str
+    prompt: str
     preamble: bytes
     entry: str
     limits: Limits
@@ -61,21 +62,18 @@ class Ran:
         self.end, self.first, self.calls = end, first, calls
 
 
-def judge_asserts(setting: Setting, tests: Sequence[AssertTest], defined: frozenset[str] | None) -> list[Outcome]:
+def judge_asserts(setting: Setting, tests: Sequence[AssertTest]) -> list[Outcome]:
     """What became of each test, in order.
-
-    Args:
-        defined: names that the prompt's code defines, which mean the same in a test; ``None``: any.
 
     Raises:
         LostError: the sandbox failed.
     """
     program = candidate_program(setting.source, setting.preamble, setting.entry)
     done: dict[int, Outcome] = {}
-    simple = {at: test.plain for at, test in enumerate(tests) if test.plain and test.plain.means_the_same(defined)}
-    ran = _run_candidate(program, [list(test.calls) for test in simple.values()], setting, watched=False)
-    for (at, test), (result, calls) in zip(simple.items(), ran, strict=True):
-        outcome = plain.judge(test, *_answers(calls, result, setting.deterministic))
+    simple = {at: one.plain for at, one in enumerate(tests) if one.plain and one.plain.means_the_same(setting.prompt)}
+    ran = _run_candidate(program, [test.calls for test in simple.values()], setting, watched=False)
+    for (at, test), result in zip(simple.items(), ran, strict=True):
+        outcome = plain.judge(test, *_answers([b""] * len(test.calls), result, setting.deterministic))
         if outcome is not None:
             done[at] = outcome
     others = [at for at in range(len(tests)) if at not in done]
@@ -93,11 +91,11 @@ def _judge_in_process(program: str, setting: Setting, tests: Sequence[AssertTest
         left = [at for at in range(len(tests)) if at not in done]
         if not left:
             break
-        ran = _run_candidate(program, [calls[at] for at in left], setting, watched=True)
-        answers = [_answers(some, result, setting.deterministic) for result, some in ran]
+        ran = _run_candidate(program, [[*map(portable, calls[at])] for at in left], setting, watched=True)
+        answers = [_answers(calls[at], result, setting.deterministic) for at, result in zip(left, ran, strict=True)]
         inputs = [_input(tests[at].source, setting, known) for at, (known, _) in zip(left, answers, strict=True)]
         tested = _run_tests(inputs, setting.limits)
-        for at, (result, _), (_, stopped), test in zip(left, ran, answers, tested, strict=True):
+        for at, result, (_, stopped), test in zip(left, ran, answers, tested, strict=True):
             said = _read(test, stopped)
             spent[at] += result.wall_s + test.wall_s
             if said.end is not None:
@@ -111,13 +109,11 @@ def _judge_in_process(program: str, setting: Setting, tests: Sequence[AssertTest
     return [done.get(at, Outcome("error", "the test does not come to an end")) for at in range(len(tests))]
 
 
-def _run_candidate(
-    program: str, calls: Sequence[list[bytes]], setting: Setting, watched: bool
-) -> list[tuple[ExecResult, list[bytes]]]:
+def _run_candidate(program: str, calls: Sequence[Sequence[Call]], setting: Setting, watched: bool) -> list[ExecResult]:
     """One run of the candidate's program for the calls of each test; all twice, where answers must not differ."""
     times = 2 if setting.deterministic else 1
-    stdins = [calls_input([(setting.entry, call) for call in some * times], watched) for some in calls]
-    return list(zip(run_each(program, stdins, setting.limits), calls, strict=True))
+    stdins = [calls_input([(setting.entry, call) for call in [*some] * times], watched) for some in calls]
+    return run_each(program, stdins, setting.limits)
 
 
 @lru_cache(maxsize=4096)

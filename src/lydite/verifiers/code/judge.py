@@ -12,8 +12,8 @@ from lydite.verifiers.code.checker import judge_values
 from lydite.verifiers.code.compare import equal, equal_in_any_order, same_output, shown
 from lydite.verifiers.code.config import AssertTest, CallTest, CodeConfig, InputTest, Test
 from lydite.verifiers.code.outcome import OK, Outcome, Record, ended, failed, read_records
-from lydite.verifiers.code.programs import calls_input, candidate_program
-from lydite.verifiers.code.rewrite import compiled_prompt, defined_names
+from lydite.verifiers.code.programs import calls_input, candidate_program, portable
+from lydite.verifiers.code.rewrite import compiled_prompt
 
 CHUNK = 8
 MAX_TIMEOUTS = 3
@@ -46,9 +46,8 @@ def judge_tests(source: str, preamble: str, config: CodeConfig) -> dict[str, Out
         done |= _each(calls, lambda some: _run_calls(program, some, limits, config.deterministic))
     asserts = [test for test in tests if isinstance(test, AssertTest)]
     if asserts:
-        setting = Setting(source, code, entry, limits, config.deterministic, config.in_place)
-        defined = defined_names(preamble) if preamble else frozenset()
-        done |= _each(asserts, lambda some: judge_asserts(setting, some, defined))
+        setting = Setting(source, preamble, code, entry, limits, config.deterministic, config.in_place)
+        done |= _each(asserts, lambda some: judge_asserts(setting, some))
     return done
 
 
@@ -93,7 +92,7 @@ def _printed(result: ExecResult, test: InputTest) -> Outcome:
 
 def _run_calls(program: str, tests: Sequence[CallTest], limits: Limits, deterministic: bool) -> list[Outcome]:
     times = 2 if deterministic else 1
-    stdins = [calls_input([(test.call, test.arguments)] * times, watched=False) for test in tests]
+    stdins = [calls_input([(test.call, portable(test.arguments))] * times, watched=False) for test in tests]
     results = run_each(program, stdins, limits)
     returned = [_returned(result, times) for result in results]
     outcomes = [

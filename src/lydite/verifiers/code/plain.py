@@ -10,6 +10,7 @@ and memory stay linear in the answers (sorting apart): nothing here multiplies, 
 from __future__ import annotations
 
 import ast
+import marshal
 import math
 import operator
 from collections.abc import Callable, Collection, Sequence
@@ -18,6 +19,8 @@ from typing import Any
 
 from lydite.verifiers.code.compare import told
 from lydite.verifiers.code.outcome import OK, Outcome
+from lydite.verifiers.code.programs import Call
+from lydite.verifiers.code.rewrite import defined_names
 from lydite.verifiers.code.tester import exception_like
 from lydite.verifiers.code.values import MalformedError, check_hashes, decode, encode
 
@@ -37,18 +40,21 @@ class PlainTest:
     """A test as it was read.
 
     Attributes:
-        calls: encoded arguments of its calls, in order.
+        calls: arguments of its calls, in order (see ``programs.Call``).
         checks: what is asserted, in order, with the message; ``None``: one that is worked out where it is needed.
         uses: built-in names that it relies on.
     """
 
-    calls: tuple[bytes, ...]
+    calls: tuple[Call, ...]
     checks: tuple[tuple[Value, str | None], ...]
     uses: frozenset[str]
 
-    def means_the_same(self, defined: frozenset[str] | None) -> bool:
-        """Whether it does where a prompt defines these names (``None``: any)."""
-        return not self.uses if defined is None else not self.uses & defined
+    def means_the_same(self, prompt: str) -> bool:
+        """Whether it does beside a prompt's code, which may define names that it relies on."""
+        if not self.uses or not prompt:
+            return True
+        defined = defined_names(prompt)
+        return defined is not None and not self.uses & defined
 
 
 def judge(test: PlainTest, answers: Answers, stopped: Outcome | None) -> Outcome | None:
@@ -186,7 +192,7 @@ class _Reader:
 
     def __init__(self, proxies: set[str], in_place: bool) -> None:
         self.proxies, self.in_place = proxies, in_place
-        self.calls: list[bytes] = []
+        self.calls: list[Call] = []
         self.checks: list[tuple[Value, str | None]] = []
         self.uses: set[str] = set()
         self.constants: dict[str, Value] = {}
@@ -311,7 +317,9 @@ class _Reader:
         named = {str(item.arg): item.value for item in keywords}
         if isinstance(function, ast.Name) and function.id in self.proxies:
             positional = [self.constant(item)(()) for item in arguments]
-            self.calls.append(encode((positional, {name: self.constant(item)(()) for name, item in named.items()})))
+            given = (positional, {name: self.constant(item)(()) for name, item in named.items()})
+            encode(given)  # not too large, nor too deep
+            self.calls.append((True, marshal.dumps(given, 2)))  # 2: what stands twice comes twice
             at = len(self.calls) - 1
             return lambda answers: _answer(answers[at][1], answers[at][2])
         if isinstance(function, ast.Attribute):
@@ -334,10 +342,10 @@ class _Reader:
             raise _UnreadableError  # sums of lists take time that grows with the square
         if known is round and (named or len(arguments) > 1) and not self.is_small(*arguments[1:]):
             raise _UnreadableError
-        given = [self.value(item) for item in arguments]
+        values = [self.value(item) for item in arguments]
         options = {name: self.constant(item) for name, item in named.items()}
         return lambda answers: known(
-            *[value(answers) for value in given], **{name: value(answers) for name, value in options.items()}
+            *[value(answers) for value in values], **{name: value(answers) for name, value in options.items()}
         )
 
     def is_small(self, *nodes: ast.expr) -> bool:

@@ -18,6 +18,10 @@ from lydite.verifiers.code.values import MalformedError, decode, encode
 NAME = "grading"
 PARTS = ("values", "candidate", "tester", "checking")
 
+Call = tuple[bool, bytes]
+"""Arguments by position and by name, in the format of ``marshal`` (true) or ``values`` (false). The first is read ten
+times as fast, and only by the candidate's process: nothing that comes from there is read by it."""
+
 TESTER = f"import {NAME}; {NAME}.run_test()\n"
 """A program that runs the test of its standard input."""
 CHECKER = f"import {NAME}; {NAME}.run_checker()\n"
@@ -29,18 +33,16 @@ def candidate_program(source: str, preamble: bytes = b"", entry: str | None = No
     return f"import {NAME}; {NAME}.main({source!r}, {preamble!r}, {entry!r})\n"
 
 
-def calls_input(calls: Iterable[tuple[str, bytes]], watched: bool) -> bytes:
-    """The standard input of a candidate's program: names and encoded arguments. ``watched``: what a call changes in its
-    arguments is told."""
-    return marshal.dumps((watched, [(name, *_portable(call)) for name, call in calls]))
+def calls_input(calls: Iterable[tuple[str, Call]], watched: bool) -> bytes:
+    """The standard input of a candidate's program. ``watched``: what a call changes in its arguments is told."""
+    return marshal.dumps((watched, [(name, *call) for name, call in calls]))
 
 
 @lru_cache(maxsize=8192)
-def _portable(call: bytes) -> tuple[bool, bytes]:
-    """Arguments as the interpreter's own format, which is read ten times as fast, where that can hold them. They are
-    ours: what comes back from a candidate is never read by it."""
+def portable(call: bytes) -> Call:
+    """Encoded arguments in the interpreter's own format, where that can hold them."""
     try:
-        data = marshal.dumps(decode(call))
+        data = marshal.dumps(decode(call), 2)  # 2: what stands twice comes twice
         if encode(marshal.loads(data)) == call:  # a bytearray would come back as bytes  # noqa: S302
             return True, data
     except (ValueError, MalformedError):  # an iterator, a Fraction ...; a set that a candidate's answer went into
