@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -84,11 +84,16 @@ def _line(row: Row) -> str:
 def _transcript(row: Row) -> str:
     rollout, record, verdict = row.rollout, row.record, row.record.verdict
     lines = [f"{rollout.id}  (record {row.seq}, policy {rollout.policy}, seed {rollout.seed})"]
+    took = iter(rollout.calls.seconds if rollout.calls is not None else ())
     for message in (*rollout.prompt, *rollout.completion):
-        lines += ["", f"── {message.role} " + "─" * max(4, 60 - len(message.role))]
+        title = message.role
+        if message.role == "tool":
+            seconds = next(took, None)  # those that no more were allowed of come last, and took none
+            title += f" {message.name}" + ("" if seconds is None else f", {seconds * 1000:.0f} ms")
+        lines += ["", f"── {title} " + "─" * max(4, 60 - len(title))]
         if message.content:
             lines.append(message.content)
-        lines += [f"→ {call.name} {call.arguments}" for call in message.tool_calls]
+        lines += [f"→ {call.name}({_arguments(call.arguments)})" for call in message.tool_calls]
     if rollout.error is not None:
         lines += ["", f"the policy could not be asked: {rollout.error}"]
     lines += ["", "── verdict " + "─" * 53]
@@ -107,7 +112,22 @@ def _transcript(row: Row) -> str:
         lines.append(f"flag {flag.detector}@{flag.version}{bars}: {flag.evidence}")
     tokens = "unknown" if rollout.completion_tokens is None else str(rollout.completion_tokens)
     lines.append(f"finish {rollout.finish}; completion tokens {tokens}; {verdict.verifier or 'no verifier'}")
+    if rollout.calls is not None:
+        calls = rollout.calls
+        lines.append(
+            f"{rollout.env}: {len(calls.seconds)} tool calls in {sum(calls.seconds):.3f} s, {calls.failed} refused,"
+            f" {calls.malformed} unreadable, {calls.left} beyond the limit"
+        )
+        lines.append(f"left behind: {f'workspaces/{rollout.workspace}' if rollout.workspace else 'nothing'}")
     return _clean("\n".join(lines))
+
+
+def _arguments(arguments: dict[str, Any]) -> str:
+    """Arguments of a call, texts of several lines as they are."""
+    return ", ".join(
+        f'{name}="""\n{value}"""' if isinstance(value, str) and "\n" in value else f"{name}={value!r}"
+        for name, value in arguments.items()
+    )
 
 
 def _clean(text: str) -> str:
