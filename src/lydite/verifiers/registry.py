@@ -18,7 +18,7 @@ from lydite.verifiers.protocol import Verifier
 
 BUILTIN = {
     "all_of": "lydite.verifiers.composites:AllOfVerifier",
-    "choice": "lydite.verifiers.choice:ChoiceVerifier",
+    "choice": "lydite.verifiers.choice.verifier:ChoiceVerifier",
     "code": "lydite.verifiers.code.verifier:CodeVerifier",
     "exact": "lydite.verifiers.exact:ExactVerifier",
     "format": "lydite.verifiers.format:FormatVerifier",
