@@ -6,14 +6,13 @@ same answer runs out on every machine, under any load, and whether or not a valu
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable
 from contextvars import ContextVar
 
 from lydite.verifiers.math.nodes import Node, TooBigError
 
 MAX_STEPS = 60_000
-"""Steps that one comparison may take; the heaviest labelled case takes about 3,000."""
+"""Steps that one comparison may take; the heaviest labelled cases, sums over n terms, take about 11,000."""
 MAX_OPINIONS = 2
 """Pairs of one comparison that are sent to SymPy; points decide about further ones."""
 MAX_NOTES = 60
@@ -28,33 +27,31 @@ class TooLongError(TooBigError):
 
 
 class Work:
-    """One comparison's account.
+    """One comparison's account. Within another account, it is apart from that one.
 
     Attributes:
         left: steps that may still be taken.
         notes: (stage, what it said), where somebody listens.
     """
 
-    __slots__ = ("_asked", "_paid", "left", "notes")
+    __slots__ = ("_asked", "_paid", "_token", "left", "notes")
 
     def __init__(self, notes: list[tuple[str, str]] | None = None) -> None:
         self.left = MAX_STEPS
         self.notes = notes
-        self._paid: set[Hashable] = set()
-        self._asked: set[Hashable] = set()
+        self._paid: set[Hashable] | None = None  # most comparisons need neither
+        self._asked: set[Hashable] | None = None
+
+    def __enter__(self) -> None:
+        self._token = _CURRENT.set(self)
+
+    def __exit__(self, *error: object) -> None:
+        _CURRENT.reset(self._token)
 
 
 _CURRENT: ContextVar[Work | None] = ContextVar("work", default=None)
-
-
-@contextmanager
-def working(notes: list[tuple[str, str]] | None = None) -> Iterator[None]:
-    """Count the steps of what is done within; within another account, this one is apart from it."""
-    token = _CURRENT.set(Work(notes))
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
+working = Work
+"""``with working(notes):`` counts the steps of what is done within."""
 
 
 def note(stage: str, told: str) -> None:
@@ -80,6 +77,8 @@ def charge(steps: int, once: Hashable = None) -> None:
     if work is None:
         return
     if once is not None:
+        if work._paid is None:
+            work._paid = set()
         if once in work._paid:
             return
         work._paid.add(once)
@@ -95,17 +94,20 @@ def pay(node: Node, index: int, digits: int) -> None:
         TooLongError: no steps are left.
     """
     work = _CURRENT.get()
-    if work is not None and (key := (node, index, digits)) not in work._paid:
+    if work is not None and (key := (node, index, digits)) not in (work._paid or ()):
         charge(cost(node) * (10 if digits > 200 else 2 if digits > 100 else 1), key)
 
 
 def may_ask(pair: Hashable) -> bool:
     """Whether one more second opinion may be had; on the same pair, as often as one likes."""
     work = _CURRENT.get()
-    if work is None or pair in work._asked:
+    if work is None:
         return True
-    work._asked.add(pair)
-    return len(work._asked) <= MAX_OPINIONS
+    if work._asked is None:
+        work._asked = set()
+    if len(work._asked) < MAX_OPINIONS:
+        work._asked.add(pair)
+    return pair in work._asked
 
 
 def terms_of(node: Node) -> int:
