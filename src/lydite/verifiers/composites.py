@@ -26,17 +26,14 @@ from typing import Any
 
 import msgspec
 
-from lydite.codec import sha256
 from lydite.errors import InputError
-from lydite.verdict import Outcome, Part, Verdict
-from lydite.verifiers.build import CompiledChecker, build, source_hash
+from lydite.verifiers.build import CompiledChecker, build
+from lydite.verifiers.composite_checks import AllOf, Gated, WeightedMean
 from lydite.verifiers.fields import read_config
-from lydite.verifiers.protocol import Check, Example, Submission
+from lydite.verifiers.protocol import Check, Example
 
 MAX_CHECKERS = 50
 MAX_LEVELS = 4
-_SHOWN = 300
-"""Characters of a component's evidence."""
 
 _MATH = {"type": "math", "config": {"answer": "72"}}
 _STEPS = {"type": "steps", "config": {}}
@@ -44,6 +41,9 @@ _FORMAT = {"type": "format", "config": {"required": ["work", "answer"]}}
 _RIGHT = "She sold 48 / 2 = 24 in May, altogether 48 + 24 = 72.\n\\boxed{72}"
 _LUCKY = "She sold 48 / 2 = 23 in May, altogether 48 + 23 = 72.\n\\boxed{72}"
 _FALSE = "She sold 48 / 2 = 23 in May, altogether 48 + 23 = 70.\n\\boxed{70}"
+
+
+_MODULES = ("lydite.verifiers.composites", "lydite.verifiers.composite_checks")
 
 
 class _All(msgspec.Struct, forbid_unknown_fields=True):
@@ -59,115 +59,6 @@ class _Gate(msgspec.Struct, forbid_unknown_fields=True):
     checkers: dict[str, dict[str, Any]]
     gate: str
     weights: dict[str, float] | None = None
-
-
-class _Composite:
-    """A compiled composite. ``identity``: its id and source hash, which stand for all components."""
-
-    name = ""
-
-    def __init__(self, verifier: Any, checkers: dict[str, CompiledChecker]) -> None:
-        self.checkers = checkers
-        components = ",".join(sorted({checker.id for checker in checkers.values()}))
-        self.id = f"{verifier.name}@{verifier.version}({components})"
-        sources = [checkers[name].source for name in sorted(checkers)]
-        self.identity = self.id, sha256("\n".join([source_hash(verifier), *sources]).encode())
-
-    def __call__(self, submission: Submission) -> Verdict:
-        said: dict[str, Verdict] = {}
-        parts: list[Part] = []
-        for name in self.order():
-            if not self.asks(said):
-                parts.append(Part(name, None, "not_judged"))
-                continue
-            verdict = self.checkers[name](submission)
-            said[name] = verdict
-            if verdict.outcome is Outcome.INVALID:
-                detail = f"{verdict.verifier}: {verdict.reason}" + (f": {verdict.detail}" if verdict.detail else "")
-                return Verdict.invalid(f"invalid:{name}", self.id, detail=detail[:1000])
-            parts.append(self.part(name, verdict))
-        parts.sort(key=lambda part: part.name)
-        return self.verdict(said, tuple(parts))
-
-    def order(self) -> list[str]:
-        return sorted(self.checkers)
-
-    def asks(self, said: dict[str, Verdict]) -> bool:
-        """Whether the next component is asked."""
-        return True
-
-    def part(self, name: str, verdict: Verdict) -> Part:
-        return Part(name, verdict.score, verdict.reason, _evidence(verdict))
-
-    def score(self, scores: dict[str, Fraction]) -> Fraction:
-        """The score, from those of the components that were asked."""
-        raise NotImplementedError
-
-    def verdict(self, said: dict[str, Verdict], parts: tuple[Part, ...]) -> Verdict:
-        scores = {part.name: Fraction(part.score) for part in parts if part.score is not None}
-        exact = self.score(scores)
-        score = float(exact)
-        if exact < 1 <= score:
-            score = math.nextafter(1.0, 0.0)  # a sliver short of right is not right
-        elif score == 0 < exact:
-            score = math.ulp(0.0)
-        extracted = next((v.extracted for v in said.values() if v.extracted is not None), None)
-        if score == 1:
-            return Verdict.of(1.0, "correct", self.id, extracted=extracted, parts=parts)
-        short = next(part for name in said for part in parts if part.name == name and part.score != 1)
-        reason = f"{short.name}:{short.reason}"
-        if score == 0 and all(verdict.outcome is Outcome.UNPARSEABLE for verdict in said.values()):
-            return Verdict.unparseable(reason, self.id, extracted=extracted, parts=parts)
-        return Verdict.of(score, reason, self.id, extracted=extracted, parts=parts)
-
-
-class _AllOf(_Composite):
-    def score(self, scores: dict[str, Fraction]) -> Fraction:
-        return min(scores.values())
-
-
-class _WeightedMean(_Composite):
-    def __init__(self, verifier: Any, checkers: dict[str, CompiledChecker], weights: dict[str, Fraction]) -> None:
-        super().__init__(verifier, checkers)
-        self.weights = weights
-
-    def part(self, name: str, verdict: Verdict) -> Part:
-        if verdict.score and not _evidence(verdict):
-            return Part(name, 0.0, "no_evidence")
-        return super().part(name, verdict)
-
-    def score(self, scores: dict[str, Fraction]) -> Fraction:
-        return _mean(scores, self.weights)
-
-
-class _Gated(_Composite):
-    def __init__(
-        self, verifier: Any, checkers: dict[str, CompiledChecker], weights: dict[str, Fraction], gate: str
-    ) -> None:
-        super().__init__(verifier, checkers)
-        self.weights, self.gate = weights, gate
-
-    def order(self) -> list[str]:
-        return [self.gate, *sorted(set(self.checkers) - {self.gate})]
-
-    def asks(self, said: dict[str, Verdict]) -> bool:
-        return not said or said[self.gate].correct
-
-    def score(self, scores: dict[str, Fraction]) -> Fraction:
-        return _mean(scores, self.weights) if scores[self.gate] == 1 else Fraction(0)
-
-
-def _mean(scores: dict[str, Fraction], weights: dict[str, Fraction]) -> Fraction:
-    return sum((scores[name] * weight for name, weight in weights.items()), Fraction(0)) / sum(weights.values())
-
-
-def _evidence(verdict: Verdict) -> str | None:
-    """What a component shows for its score: its answer, else its parts in a few words, else its detail."""
-    shown = verdict.extracted
-    if not shown and verdict.parts:
-        shown = ", ".join(f"{part.name}: {part.reason}" for part in verdict.parts[:10])
-    shown = shown or verdict.detail
-    return shown[:_SHOWN] if shown else None
 
 
 def _compiled(checkers: dict[str, dict[str, Any]], at_least: int) -> dict[str, CompiledChecker]:
@@ -236,6 +127,7 @@ class AllOfVerifier:
 
     name = "all_of"
     version = 1
+    modules = _MODULES
     examples = (
         Example(
             config={"checkers": {"answer": _MATH, "work": _STEPS}},
@@ -252,7 +144,7 @@ class AllOfVerifier:
             InputError: see the module; the field names the component.
         """
         settings = read_config(config, _All, self.name)
-        return _AllOf(self, _compiled(settings.checkers, 1))
+        return AllOf(self, _compiled(settings.checkers, 1))
 
 
 class WeightedVerifier:
@@ -260,6 +152,7 @@ class WeightedVerifier:
 
     name = "weighted"
     version = 1
+    modules = _MODULES
     examples = (
         Example(
             config={"checkers": {"answer": _MATH, "work": _STEPS}, "weights": {"answer": 3, "work": 1}},
@@ -277,7 +170,7 @@ class WeightedVerifier:
         """
         settings = read_config(config, _Weighted, self.name)
         checkers = _compiled(settings.checkers, 1)
-        return _WeightedMean(self, checkers, _weights(settings.weights, set(checkers)))
+        return WeightedMean(self, checkers, _weights(settings.weights, set(checkers)))
 
 
 class GateVerifier:
@@ -285,6 +178,7 @@ class GateVerifier:
 
     name = "gate"
     version = 1
+    modules = _MODULES
     examples = (
         Example(
             config={"checkers": {"answer": _MATH, "work": _STEPS}, "gate": "answer"},
@@ -315,4 +209,4 @@ class GateVerifier:
                 remedy=f"one of {', '.join(sorted(checkers))}",
             )
         weights = _weights(settings.weights, set(checkers) - {settings.gate})
-        return _Gated(self, checkers, weights, settings.gate)
+        return Gated(self, checkers, weights, settings.gate)

@@ -123,7 +123,7 @@ class ExactVerifier:
             },
         ),
         Example(
-            config={"answer": ["New York", "NYC"], "normalise": ["emphasis", "punctuation", "whitespace", "casefold"]},
+            config={"answer": ["New York", "NYC"], "normalise": ["punctuation", "emphasis", "whitespace", "casefold"]},
             right="**new  york**.",
             wrong="Boston",
             hacks={"a part of it": "York", "more than it": "New York City, NYC"},

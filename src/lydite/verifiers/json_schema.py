@@ -22,6 +22,7 @@ import msgspec
 
 from lydite.errors import InputError
 from lydite.verdict import Part, Verdict
+from lydite.verifiers.fences import fenced_blocks
 from lydite.verifiers.fields import read_config
 from lydite.verifiers.protocol import Check, Example, Submission
 from lydite.verifiers.strict_json import StrictJSONError, exact, loads, same, scan
@@ -38,7 +39,7 @@ _SIMPLE = 5000
 _SHALLOW = 8
 """Levels up to which errors are listed: naming them takes time exponential in the depth of a recursive schema."""
 
-_FENCE = re.compile(r"^[ \t]{0,3}(`{3,}+|~{3,}+)[ \t]*([^\s`]*)[^\n`]*$", re.MULTILINE)
+_LABELS = frozenset(["json", "jsonc", "json5"])
 _OBJECT = re.compile(r"\{[ \t\n\r]*+[\"}]")
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 _PROBES: tuple[Any, ...] = (None, False, 0, "", [], {})
@@ -64,7 +65,7 @@ class JSONSchemaVerifier:
 
     name = "json_schema"
     version = 1
-    modules = ("lydite.verifiers.json_schema", "lydite.verifiers.strict_json", "lydite.verifiers.text")
+    modules = tuple(f"lydite.verifiers.{name}" for name in ("json_schema", "strict_json", "fences", "text"))
     examples = (
         Example(
             config={"schema": _PERSON, "expected": {"name": "Ada", "age": 36}},
@@ -209,9 +210,8 @@ def _instance(text: str, strict: bool, identity: str) -> tuple[Any, str] | Verdi
 
 def _lenient(text: str) -> tuple[Any, str]:
     """The value of the only fenced block, or the whole text, or the only object in it."""
-    blocks = _blocks(text)
-    labelled = [content for label, content in blocks if label.casefold() in ("json", "jsonc", "json5")]
-    chosen = labelled or [content for label, content in blocks if not label]
+    blocks = [block for block in fenced_blocks(text) if block.closed]
+    chosen = [block.text for block in blocks if block.label in _LABELS] or [b.text for b in blocks if not b.label]
     if len(chosen) > 1:
         raise StrictJSONError("several_values", 0, "more than one fenced block")
     if chosen:
@@ -227,19 +227,6 @@ def _lenient(text: str) -> tuple[Any, str]:
     if more is not None:
         raise StrictJSONError("several_values", more.start(), "another object")
     return value, text[first.start() : end]
-
-
-def _blocks(text: str) -> list[tuple[str, str]]:
-    """Label and content of complete fenced blocks."""
-    found: list[tuple[str, str]] = []
-    opened: re.Match[str] | None = None
-    for fence in _FENCE.finditer(text):
-        if opened is None:
-            opened = fence
-        elif fence.group(1).startswith(opened.group(1)) and not fence.group(2):
-            found.append((opened.group(2), text[opened.end() : fence.start()]))
-            opened = None
-    return found
 
 
 def _pointer(path: list[Any] | tuple[Any, ...]) -> str:
