@@ -2,8 +2,8 @@
 
 Formats by the end of the name: ``.jsonl`` (streamed: memory does not grow with the file, ids apart), ``.json`` (one
 document or a list), ``.yaml`` and ``.yml`` (one document, a list, or several documents), ``.jsonl.gz``, ``.json.gz``.
-Text is UTF-8, with or without a byte-order mark, with Unix or Windows line ends. A folder stands for the task files
-directly in it, in the order of their names.
+Text is UTF-8, with or without a byte-order mark, with Unix or Windows line ends. A folder with a ``task.toml`` is a
+Harbor task; any other folder stands for the task files and Harbor tasks directly in it, in the order of their names.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from lydite.tasksets.documents import content_id, parse_task
 
 #: Ends of names that are understood.
 SUFFIXES: Final = (".json", ".jsonl", ".json.gz", ".jsonl.gz", ".yaml", ".yml")
+#: The file by which a folder is a Harbor task.
+HARBOR: Final = "task.toml"
 
 Paths = str | Path | Iterable[str | Path]
 
@@ -109,17 +111,20 @@ def expand(paths: Paths) -> list[Path]:
     """Files of paths; folders replaced by the task files in them.
 
     Raises:
-        InputError: no path, no such file, an unknown format, or a folder without task files.
+        InputError: no path, no such file, an unknown format, or a folder without tasks.
     """
     given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
     if not given:
         raise InputError("no task file was named", remedy="give one or more files of tasks")
     files: list[Path] = []
     for path in given:
-        if path.is_dir():
+        if path.is_dir() and is_harbor(path):
+            files.append(path)
+        elif path.is_dir():
             inside = [entry for entry in sorted(path.iterdir()) if _is_task_file(entry)]
             if not inside:
-                raise InputError("a folder without task files", path=path, remedy="files end in " + ", ".join(SUFFIXES))
+                remedy = f"files end in {', '.join(SUFFIXES)}; a Harbor task is a folder with {HARBOR}"
+                raise InputError("a folder without task files", path=path, remedy=remedy)
             files += inside
         elif not path.exists():
             raise InputError("no such file", path=path, remedy="check the path")
@@ -131,11 +136,19 @@ def expand(paths: Paths) -> list[Path]:
 
 
 def read_documents(path: Path) -> Iterator[Document]:
-    """The raw values of one file, with their lines.
+    """The raw values of one file, with their lines; the document of a Harbor task, with its ``task.toml``.
 
     Raises:
         InputError: the file cannot be opened, decoded or parsed as a whole, or holds nothing.
     """
+    if path.is_dir():
+        from lydite.tasksets.harbor import read_harbor
+
+        try:
+            yield Document(path / HARBOR, 1, read_harbor(path))
+        except InputError as error:
+            yield Document(Path(error.path or path / HARBOR), error.line or 1, error=error.at(path / HARBOR, 1))
+        return
     name, count = path.name.lower(), 0
     read = _read_lines if name.endswith((".jsonl", ".jsonl.gz")) else _read_yaml if name.endswith("ml") else _read_json
     try:
@@ -156,7 +169,14 @@ def read_documents(path: Path) -> Iterator[Document]:
         raise InputError("holds no tasks", path=path, remedy="write one task document, or one a line in .jsonl")
 
 
+def is_harbor(folder: Path) -> bool:
+    """Whether a folder is a Harbor task."""
+    return (folder / HARBOR).is_file()
+
+
 def _is_task_file(path: Path) -> bool:
+    if path.is_dir():
+        return is_harbor(path)
     return path.is_file() and not path.name.startswith(".") and path.name.lower().endswith(SUFFIXES)
 
 
