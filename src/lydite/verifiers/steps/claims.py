@@ -93,10 +93,15 @@ def _claims(statement: Statement, region: str) -> Iterator[tuple[object, Claim]]
         said = _agree(left, right, sign)
         if said is None:
             continue
-        text = " ".join(region[left.start : left.end].split()), " ".join(region[right.start : right.end].split())
+        text = _shown(region[left.start : left.end]), _shown(region[right.start : right.end])
         sign = "=" if sign == "=" else "≈"
         key = (frozenset((_tree(one) or one, _tree(other) or other)), said)
-        yield key, Claim(f"{text[0][:150]} {sign} {text[1][:150]}", said, _first(left))
+        yield key, Claim(f"{text[0]} {sign} {text[1]}", said, _first(left))
+
+
+def _shown(text: str) -> str:
+    """A side as people read it, 150 characters at most."""
+    return " ".join(text.replace("\\$", "").replace("$", "").split())[:150]
 
 
 def _differ(left: Side, right: Side) -> bool:

@@ -95,7 +95,10 @@ class Expressions(Quantities):
             return self.command(side, index, depth)
         if token.kind == "sym":
             side.symbolic = True
-            return index + 1
+            index += 1
+            while self.at(index).text in ("{", "[") and not self.at(index).spaced and token.text != "_":
+                index = self.closes.get(index, index) + 1  # what a command takes: \\binom{5}{2}
+            return index
         if token.kind == "word":
             return self.word(side, index, depth)
         return index

@@ -26,15 +26,16 @@ _DOZENS = {**{name: Fraction(value) for name, value in SCALES.items()}, "dozen":
 _END = Token("brk", "", True, 0, 0)
 
 
-def _unclosed(tokens: list[Token]) -> set[int]:
-    """Places of brackets that are opened and never closed."""
+def _brackets(tokens: list[Token]) -> tuple[dict[int, int], set[int]]:
+    """Where each bracket is closed, and the places of those that never are."""
     opened: list[int] = []
+    closes: dict[int, int] = {}
     for index, token in enumerate(tokens):
         if token.kind == "(":
             opened.append(index)
         elif token.kind == ")" and opened:
-            opened.pop()
-    return set(opened)
+            closes[opened.pop()] = index
+    return closes, set(opened)
 
 
 class Quantities:
@@ -42,8 +43,8 @@ class Quantities:
 
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
-        self.hopeless = _unclosed(tokens)
-        """Brackets that no expression fills, or that are not closed: none is tried twice."""
+        self.closes, self.hopeless = _brackets(tokens)
+        """Where brackets are closed; those that no expression fills, or that are not closed: none is tried twice."""
 
     def at(self, index: int) -> Token:
         return self.tokens[index] if 0 <= index < len(self.tokens) else _END

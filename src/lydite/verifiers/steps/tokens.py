@@ -29,7 +29,7 @@ _SAID = (
     re.compile(r"is equal to\b"),
 )
 _LEX = re.compile(
-    r"(?P<opaque>\d+:\d+(?::\d+)?|\d+(?:\.\d+){2,})"
+    r"(?P<opaque>\d+:\d+(?::\d+)?|\d+(?:\.\d+){2,}|0x[\dA-Fa-f]+)"
     r"|(?P<num>\d{1,3}(?:(?:,|\{,\}|\\,|\\!,|,\\!)\d{3}|, 000)++(?!\d)(?:\.\d+)?"
     r"|\d{1,3}(?: \d{3})++(?![\d/]|[.,]\d)|\d+(?:\.\d+)?|\.\d+)(?P<open>\.{3}|…|\\l?dots)?"
     r"|\\(?:text|mathrm|textrm|mbox|textit|textnormal|operatorname)\s?\{(?P<text>[^{}]{0,80})\}"
