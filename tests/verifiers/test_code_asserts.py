@@ -109,7 +109,7 @@ def test_a_forged_end_of_the_test_is_none(end: str) -> None:
     ],
 )  # fmt: skip
 def test_the_reason(test: str, program: str, reason: str) -> None:
-    assert judge(test, program, timeout=2).reason == reason
+    assert judge(test, program, timeout=2, memory_mb=256).reason == reason
 
 
 def test_arguments_are_copies() -> None:

@@ -128,7 +128,7 @@ def test_a_time_limit_of_the_command_ends_a_program_that_hangs(tmp_path: Path) -
     checker = {"type": "code", "config": {**CHECKER["config"], "timeout": 60}}  # type: ignore[dict-item]
     rows = [{"completion": fenced(PROGRAMS[name]), "checker": checker} for name in ("bomb_time", "right_plain")]
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    command = [sys.executable, "-m", "lydite", "verify", str(source), "--timeout", "2"]
+    command = [sys.executable, "-m", "lydite", "verify", str(source), "--timeout", "6"]
     done = subprocess.run(command, capture_output=True, timeout=60)
     said = [(row["outcome"], row["reason"]) for row in map(json.loads, done.stdout.splitlines())]
     assert said == [("incorrect", "timeout"), ("correct", "correct")]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from lydite.sandbox import Limits
 from lydite.verifiers.code.asserts import Setting, judge_asserts
 from lydite.verifiers.code.config import AssertTest
+from lydite.verifiers.code.operations import FUNCTIONS, UnreadableError
 from lydite.verifiers.code.outcome import Outcome
 from lydite.verifiers.code.plain import read_plain
 from lydite.verifiers.code.rewrite import compiled_prompt
@@ -183,3 +186,11 @@ def test_values_that_collide_are_left_to_the_process() -> None:
     assert read is not None
     outcome, _ = both("assert len(set(f(3000))) == 3000", program)
     assert outcome.kind == "ok"
+
+
+def test_a_sum_of_fractions_is_left_to_the_process() -> None:
+    program = "from fractions import Fraction\ndef f(n):\n    return [Fraction(1, k) for k in range(1, n)]"
+    read, run = both("assert sum(f(40)) == 1", program)
+    assert read == run == Outcome("wrong", "AssertionError")
+    with pytest.raises(UnreadableError):
+        FUNCTIONS["sum"](deque([Fraction(1, 2)]))

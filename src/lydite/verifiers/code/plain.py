@@ -12,27 +12,34 @@ from __future__ import annotations
 import ast
 import marshal
 import math
-import operator
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
 from lydite.verifiers.code.compare import told
+from lydite.verifiers.code.operations import (
+    BINARY,
+    COMPARISONS,
+    FUNCTIONS,
+    OF_CONSTANTS,
+    TYPES,
+    UNARY,
+    Answers,
+    UnreadableError,
+    Value,
+    both,
+    bounded,
+    compared,
+    either,
+)
 from lydite.verifiers.code.outcome import OK, Outcome
 from lydite.verifiers.code.programs import Call
 from lydite.verifiers.code.rewrite import defined_names
 from lydite.verifiers.code.tester import exception_like
-from lydite.verifiers.code.values import MalformedError, check_hashes, decode, encode
+from lydite.verifiers.code.values import decode, encode
 
 MAX_CALLS = 1000
 """Calls of one test."""
-MAX_BITS = 4096
-"""Of a number that a test's own constants make."""
-MAX_LENGTH = 20_000
-"""Of a text or list that they make."""
-
-Answers = Sequence[tuple[bytes, str, bytes, bytes]]
-Value = Callable[[Answers], Any]
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ def judge(test: PlainTest, answers: Answers, stopped: Outcome | None) -> Outcome
             return stopped or Outcome("error", "ended before it returned")
         except _RaisedError as raised:
             return Outcome("error", told(type(raised.error).__name__, str(raised.error)))
-        except _UnreadableError:
+        except UnreadableError:
             return None
         except Exception as error:
             return Outcome("wrong", told(type(error).__name__, str(error)[:300]))
@@ -89,10 +96,6 @@ def read_plain(tree: ast.Module, entry: str, in_place: bool = False) -> PlainTes
     if not 0 < len(reader.calls) <= MAX_CALLS:
         return None
     return PlainTest(tuple(reader.calls), tuple(reader.checks), frozenset(reader.uses))
-
-
-class _UnreadableError(Exception):
-    """The test has to be run."""
 
 
 class _StoppedError(Exception):
@@ -124,66 +127,6 @@ def _answer(kind: str, raw: bytes) -> Any:
     raise _StoppedError
 
 
-def _hashing(make: Callable[[Any], Any]) -> Callable[..., Any]:
-    """``set`` and ``frozenset``, but not of members that were made to collide."""
-
-    def made(*given: Any) -> Any:
-        if given and type(given[0]) in (list, tuple):
-            try:
-                check_hashes(list(given[0]))
-            except MalformedError:
-                raise _UnreadableError from None
-        return make(*given)
-
-    return made
-
-
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": abs,
-    "all": all,
-    "any": any,
-    "bool": bool,
-    "float": float,
-    "frozenset": _hashing(frozenset),
-    "int": int,
-    "isinstance": isinstance,
-    "len": len,
-    "list": list,
-    "max": max,
-    "min": min,
-    "round": round,
-    "set": _hashing(set),
-    "sorted": sorted,
-    "sum": sum,
-    "tuple": tuple,
-}
-_TYPES = {kind.__name__: kind for kind in (bool, bytes, complex, dict, float, frozenset, int, list, set, str, tuple)}
-_COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.In: lambda left, right: left in right,
-    ast.NotIn: lambda left, right: left not in right,
-}
-_UNARY: dict[type, Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_}
-_BINARY: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Div: operator.truediv,
-}
-"""Of answers, too."""
-_OF_CONSTANTS: dict[type, Callable[[Any, Any], Any]] = {
-    **_BINARY,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-}
 _PLAIN_CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -205,23 +148,23 @@ class _Reader:
         called = False
         for node in body:
             if called:
-                raise _UnreadableError
+                raise UnreadableError
             if isinstance(node, ast.FunctionDef) and node.name == "check" and function is None and not self.calls:
                 function = node
             elif function is not None and _calls_check(node, self.proxies):
                 called = True
             elif isinstance(node, ast.Import):
                 if [(name.name, name.asname) for name in node.names] != [("math", None)]:
-                    raise _UnreadableError
+                    raise UnreadableError
                 self.imported.add("math")
             elif function is None or not isinstance(node, ast.Assert):
                 self.statement(node)
             else:
-                raise _UnreadableError
+                raise UnreadableError
         if function is not None:
             given = function.args
             if function.decorator_list or self.calls or len(given.args) != 1 or _has_more(given):
-                raise _UnreadableError
+                raise UnreadableError
             self.proxies = self.proxies | {given.args[0].arg}
             taken = set(self.constants)  # a local name of the same kind would be another variable from the start
             for node in function.body:
@@ -236,22 +179,22 @@ class _Reader:
             self.checks.append((self.value(node.test), message))
         elif isinstance(node, ast.Assign):
             if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
-                raise _UnreadableError
+                raise UnreadableError
             name = node.targets[0].id
-            if name in {*self.proxies, *_FUNCTIONS, *_TYPES, "math", "check", *taken}:
-                raise _UnreadableError
+            if name in {*self.proxies, *FUNCTIONS, *TYPES, "math", "check", *taken}:
+                raise UnreadableError
             self.constants[name] = self.constant(node.value)
         elif not isinstance(node, ast.Pass) and not (
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         ):
-            raise _UnreadableError
+            raise UnreadableError
 
     def constant(self, node: ast.expr) -> Value:
         """An expression without a call of the candidate."""
         before = len(self.calls)
         value = self.value(node)
         if len(self.calls) != before:
-            raise _UnreadableError
+            raise UnreadableError
         return value
 
     def value(self, node: ast.expr) -> Value:
@@ -269,26 +212,26 @@ class _Reader:
                 return self.display(items, set)
             case ast.Dict(keys=keys, values=values):
                 if None in keys:
-                    raise _UnreadableError
+                    raise UnreadableError
                 names, values_of = [self.constant(key) for key in keys if key is not None], self.display(values, tuple)
                 return lambda answers: dict(zip([name(answers) for name in names], values_of(answers), strict=True))
-            case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
-                unary, of = _UNARY[type(op)], self.value(operand)
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in UNARY:
+                unary, of = UNARY[type(op)], self.value(operand)
                 return lambda answers: unary(of(answers))
             case ast.BinOp(left=left, op=op, right=right):
                 return self.binary(left, op, right)
             case ast.BoolOp(op=op, values=[first, *rest]):
                 parts = [self.value(first), *map(self.constant, rest)]
-                return _either(parts) if isinstance(op, ast.Or) else _both(parts)
+                return either(parts) if isinstance(op, ast.Or) else both(parts)
             case ast.Compare(left=left, ops=ops, comparators=[first, *rest]):
                 operands = [self.value(left), self.value(first), *map(self.constant, rest)]
-                return _compared(operands, [_COMPARISONS[type(op)] for op in ops])
+                return compared(operands, [COMPARISONS[type(op)] for op in ops])
             case ast.Subscript(value=of_what, slice=place):
                 whole, at = self.value(of_what), self.constant(place)
                 return lambda answers: whole(answers)[at(answers)]
             case ast.Call(func=function, args=arguments, keywords=keywords):
                 return self.call(function, arguments, keywords)
-        raise _UnreadableError
+        raise UnreadableError
 
     def display(self, items: list[ast.expr], make: Callable[[Any], Any]) -> Value:
         """The items of a list, tuple or set."""
@@ -300,20 +243,20 @@ class _Reader:
         before = len(self.calls)
         one, other = self.value(left), self.value(right)
         if len(self.calls) != before:
-            operation = _BINARY.get(type(op))
+            operation = BINARY.get(type(op))
             if operation is None:
-                raise _UnreadableError
+                raise UnreadableError
             return lambda answers: operation(one(answers), other(answers))
         try:
-            made = _bounded(_OF_CONSTANTS.get(type(op)), one(()), other(()))
+            made = bounded(OF_CONSTANTS.get(type(op)), one(()), other(()))
         except Exception:
-            raise _UnreadableError from None
+            raise UnreadableError from None
         return lambda _: made
 
     def call(self, function: ast.expr, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Value:
         """A call of the candidate, or of one of the functions above."""
         if any(isinstance(item, ast.Starred) for item in arguments) or any(item.arg is None for item in keywords):
-            raise _UnreadableError
+            raise UnreadableError
         named = {str(item.arg): item.value for item in keywords}
         if isinstance(function, ast.Name) and function.id in self.proxies:
             positional = [self.constant(item)(()) for item in arguments]
@@ -324,24 +267,24 @@ class _Reader:
             return lambda answers: _answer(answers[at][1], answers[at][2])
         if isinstance(function, ast.Attribute):
             if ast.unparse(function) != "math.isclose" or "math" not in self.imported:
-                raise _UnreadableError
+                raise UnreadableError
             self.uses.add("math")
             known: Callable[..., Any] = math.isclose
-        elif isinstance(function, ast.Name) and function.id in _FUNCTIONS:
+        elif isinstance(function, ast.Name) and function.id in FUNCTIONS:
             self.uses.add(function.id)
-            known = _FUNCTIONS[function.id]
+            known = FUNCTIONS[function.id]
         else:
-            raise _UnreadableError
+            raise UnreadableError
         if known is isinstance:
-            if len(arguments) != 2 or not isinstance(arguments[1], ast.Name) or arguments[1].id not in _TYPES or named:
-                raise _UnreadableError
-            what, kind = self.value(arguments[0]), _TYPES[arguments[1].id]
+            if len(arguments) != 2 or not isinstance(arguments[1], ast.Name) or arguments[1].id not in TYPES or named:
+                raise UnreadableError
+            what, kind = self.value(arguments[0]), TYPES[arguments[1].id]
             self.uses.add(arguments[1].id)
             return lambda answers: isinstance(what(answers), kind)
-        if known is sum and (len(arguments) != 1 or named):
-            raise _UnreadableError  # sums of lists take time that grows with the square
+        if known is FUNCTIONS["sum"] and (len(arguments) != 1 or named):
+            raise UnreadableError  # sums of lists take time that grows with the square
         if known is round and (named or len(arguments) > 1) and not self.is_small(*arguments[1:]):
-            raise _UnreadableError
+            raise UnreadableError
         values = [self.value(item) for item in arguments]
         options = {name: self.constant(item) for name, item in named.items()}
         return lambda answers: known(
@@ -370,64 +313,3 @@ def _calls_check(node: ast.stmt, proxies: set[str]) -> bool:
         and isinstance(node.value.args[0], ast.Name)
         and node.value.args[0].id in proxies
     )
-
-
-def _either(parts: list[Value]) -> Value:
-    def value(answers: Answers) -> Any:
-        said: Any = None
-        for part in parts:
-            said = part(answers)
-            if said:
-                break
-        return said
-
-    return value
-
-
-def _both(parts: list[Value]) -> Value:
-    def value(answers: Answers) -> Any:
-        said: Any = None
-        for part in parts:
-            said = part(answers)
-            if not said:
-                break
-        return said
-
-    return value
-
-
-def _compared(operands: list[Value], comparisons: list[Callable[[Any, Any], Any]]) -> Value:
-    def value(answers: Answers) -> Any:
-        left, said = operands[0](answers), None
-        for operand, comparison in zip(operands[1:], comparisons, strict=True):
-            right = operand(answers)
-            said = comparison(left, right)
-            if not said:
-                break
-            left = right
-        return said
-
-    return value
-
-
-def _bounded(operation: Callable[[Any, Any], Any] | None, one: Any, other: Any) -> Any:
-    """An operation on constants, unless its result is large."""
-    if operation is None:
-        raise _UnreadableError
-    if operation is operator.pow:
-        if type(one) not in (int, float) or type(other) is not int or not 0 <= other <= MAX_BITS:
-            raise _UnreadableError
-        if type(one) is int and one.bit_length() * other > MAX_BITS:
-            raise _UnreadableError
-    elif operation is operator.mul:
-        for left, right in ((one, other), (other, one)):
-            if isinstance(left, str | bytes | list | tuple) and (
-                type(right) is not int or len(left) * right > MAX_LENGTH
-            ):
-                raise _UnreadableError
-    elif operation is operator.mod and not (type(one) in (int, float) and type(other) in (int, float)):
-        raise _UnreadableError
-    made = operation(one, other)
-    if type(made) is int and made.bit_length() > MAX_BITS:
-        raise _UnreadableError
-    return made

@@ -29,6 +29,9 @@ MAX_DEPTH = 100
 MAX_NODES = 200_000
 MAX_HEX = 40_000
 """Hexadecimal digits of one integer: some 48,000 decimal ones."""
+MAX_EXACT = 4_000
+"""Digits of a Decimal, also before its point or behind it, and hexadecimal ones of each part of a Fraction: their
+arithmetic takes time that grows with the square."""
 MAX_COLLISIONS = 64
 """Members of one set, or keys of one dict, that may share hashes: more are made to keep the reader busy."""
 
@@ -129,12 +132,14 @@ def _put(value: Any, out: list[bytes], depth: int, left: list[int]) -> None:
 
 def _put_rarer(value: Any, kind: type, out: list[bytes], depth: int, left: list[int]) -> None:
     if kind is fractions.Fraction:
+        if max(value.numerator.bit_length(), value.denominator.bit_length()) > 4 * MAX_EXACT:
+            raise NotPlainError("a Fraction of too many digits")
         out.append(b"q2;")
         _put(value.numerator, out, depth + 1, left)
         _put(value.denominator, out, depth + 1, left)
     elif kind is decimal.Decimal:
         digits = str(value).encode()
-        if len(digits) > MAX_HEX or value.is_snan() or abs(value.adjusted()) > MAX_HEX:
+        if len(digits) > MAX_EXACT or value.is_snan() or abs(value.adjusted()) > MAX_EXACT:
             raise NotPlainError("a Decimal of too many digits, or signalling")
         out.append(b"D%d;" % len(digits) + digits)
     elif kind is range:
@@ -254,10 +259,10 @@ def _take_rarer(data: bytes, tag: int, at: int, count: int, depth: int, left: li
     try:
         if tag == 68:  # D
             digits = data[at : at + count]
-            if count > MAX_HEX or digits.translate(None, b"0123456789+-.EINafinty"):
+            if count > MAX_EXACT or digits.translate(None, b"0123456789+-.EINafinty"):
                 raise MalformedError("not a Decimal")
             number = decimal.Decimal(digits.decode())
-            if abs(number.adjusted()) > MAX_HEX:  # turned into an int, it would fill the memory
+            if abs(number.adjusted()) > MAX_EXACT:  # turned into an int, it would fill the memory
                 raise MalformedError("a Decimal of too many digits")
             return number, at + count
         if count != (2 if tag == 113 else 3):
@@ -267,6 +272,8 @@ def _take_rarer(data: bytes, tag: int, at: int, count: int, depth: int, left: li
             part, at = _take(data, at, depth + 1, left)
             if type(part) is not int:
                 raise MalformedError("not an int")
+            if tag == 113 and part.bit_length() > 4 * MAX_EXACT:
+                raise MalformedError("a Fraction of too many digits")
             parts.append(part)
         made = (fractions.Fraction if tag == 113 else range)(*parts)
         if type(made) is range and not _is_short(made):
