@@ -34,6 +34,8 @@ def digest(value: Any) -> str:
 
 def well_formed(text: str) -> str:
     """Text that has a UTF-8 encoding: lone surrogates, which a model's bytes can decode to, become U+FFFD."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -107,12 +107,31 @@ def build(checker: Checker | dict[str, Any]) -> CompiledChecker:
         MissingExtraError: a library that it needs is not installed.
     """
     if not isinstance(checker, Checker):
+        plain = _plain(checker)
+        if plain is not None:
+            return _of_plain(*plain)
         checker = _parse(checker)
     try:
         key = canonical(checker)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(f"not plain JSON: {error}", field="checker.config") from None
     return _compiled(key, locate(checker.type))
+
+
+def _plain(document: Any) -> tuple[str, str, str] | None:
+    """Type, field and value of a checker whose configuration is one text: most are; no encoding to be found."""
+    if type(document) is not dict or len(document) != 2:
+        return None
+    kind, config = document.get("type"), document.get("config")
+    if type(kind) is not str or type(config) is not dict or len(config) != 1 or ":" in kind:
+        return None
+    ((field, value),) = config.items()
+    return (kind, field, value) if type(field) is str and type(value) is str else None
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def _of_plain(kind: str, field: str, value: str) -> CompiledChecker:
+    return build(Checker(type=kind, config={field: value}))
 
 
 def _parse(document: Any) -> Checker:

@@ -7,7 +7,6 @@ from collections import deque
 from typing import NamedTuple
 
 from lydite.verifiers.math.units import parse_unit
-from lydite.verifiers.text import places
 
 MAX_ANSWER = 4000
 """Characters of one answer that are kept; more is no answer."""
@@ -103,8 +102,15 @@ def anchored(text: str) -> list[Claim]:
 
 def _anchors(text: str, plain: str) -> list[re.Match[str]]:
     """The last matches of ``_ANCHOR``, in order, found by their words; no match holds two of them."""
+    spots: list[int] = []
+    for word in _WORDS:
+        place = plain.rfind(word)
+        while place >= 0:
+            spots.append(place)
+            place = plain.rfind(word, 0, place)
+    spots.sort(reverse=True)
     found: list[re.Match[str]] = []
-    for place in sorted((place for word in _WORDS for place in places(plain, word)), reverse=True):
+    for place in spots:
         match = _ANCHOR.match(text, place)
         if match is not None:
             found.append(match)

@@ -66,13 +66,10 @@ def compare(answer: Answer | str, gold: Answer | str, rules: Rules = _RULES) -> 
     if a.raw == g.raw and a.raw:
         note("exact", "the same text")
         return True
-    if a.kind in _NUMBERS and g.kind in _NUMBERS and rules.tolerance is None and not a.items and not g.items:
-        assert a.node is not None
-        assert g.node is not None
-        if a.node.op == "num" and g.node.op == "num":
-            same = bool(a.node.args == g.node.args)
-            note("exact", "numbers, the same" if same else "numbers, different")
-            return same
+    if are_numbers(a, g, rules):
+        same = same_number(a, g)
+        note("exact", "numbers, the same" if same else "numbers, different")
+        return same
     if a.kind == "big" or g.kind == "big":
         raise TooBigError
     if _same(a, g, rules):
@@ -84,6 +81,20 @@ def compare(answer: Answer | str, gold: Answer | str, rules: Rules = _RULES) -> 
             again = read(short.raw, False)
             return _same(again, g, rules) if short is a else _same(a, again, rules)
     return False
+
+
+def are_numbers(a: Answer, g: Answer, rules: Rules) -> bool:
+    """Whether both are numbers and nothing else, to be compared exactly."""
+    if a.kind not in _NUMBERS or g.kind not in _NUMBERS or rules.tolerance is not None or a.items or g.items:
+        return False
+    return a.node is not None and a.node.op == "num" and g.node is not None and g.node.op == "num"
+
+
+def same_number(a: Answer, g: Answer) -> bool:
+    """Whether two such numbers are the same."""
+    assert a.node is not None
+    assert g.node is not None
+    return bool(a.node.args[0] == g.node.args[0])
 
 
 def _same(a: Answer, g: Answer, rules: Rules) -> bool:

@@ -14,7 +14,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from lydite.verifiers.text import Box, closing_brace, holds, places
+from lydite.verifiers.text import Box, box_commands, closing_brace, holds, places
 
 # A denial and at most two words, right before a number: "it is not 2.5", "it can't be 2.5", "it is never equal to 2.5".
 _DENIAL = re.compile(r"(?:\b(?:not|never|cannot)|n't|≠)[ $(]{1,3}(?:[A-Za-z]{1,12} ){0,2}[$(\\ ]{0,3}$", re.IGNORECASE)
@@ -47,26 +47,38 @@ _FINAL = re.compile(r"\b(?:so|thus|hence|therefore),? (?:the|our|my) final answe
 
 def uncommented(text: str) -> str:
     """The text without HTML comments (one that never ends runs to the end) and without TeX comments that hold boxes."""
+    text = without_html_comments(text)
+    return without_tex_comments(text, box_commands(text))
+
+
+def without_html_comments(text: str) -> str:
+    """The text itself where it has none."""
+    if "<" not in text or text.rfind("<!--") < 0:
+        return text
     kept: list[str] = []
     at = 0
-    if "<" in text and text.rfind("<!--") >= 0:
-        while (start := text.find("<!--", at)) >= 0:
-            kept.append(text[at:start])
-            end = text.find("-->", start + 4)
-            at = end + 3 if end >= 0 else len(text)
-        text = " ".join([*kept, text[at:]])
-    sign = text.find("%")
-    if sign < 0 or text.rfind("box") < 0:
+    while (start := text.find("<!--", at)) >= 0:
+        kept.append(text[at:start])
+        end = text.find("-->", start + 4)
+        at = end + 3 if end >= 0 else len(text)
+    return " ".join([*kept, text[at:]])
+
+
+def without_tex_comments(text: str, commands: list[int]) -> str:
+    """The text itself where none of its box commands stands in a comment."""
+    if not commands or "%" not in text:
         return text
-    kept, at = [], 0
-    while sign >= 0:  # one look at each line that has a percent sign
-        start = text.rfind("\n", at, sign) + 1 or at
-        end = text.find("\n", sign)
+    kept: list[str] = []
+    at, end = 0, -1
+    for command in commands:
+        if command < end:
+            continue  # this line was looked at
+        start = text.rfind("\n", 0, command) + 1
+        end = text.find("\n", command)
         end = end if end >= 0 else len(text)
         if _COMMENT.match(text, start, end):
             kept.append(text[at:start])
             at = end
-        sign = text.find("%", end)
     return "".join([*kept, text[at:]]) if kept else text
 
 
@@ -89,7 +101,9 @@ def last_denied(text: str, found: str) -> bool:
 
 def standing(text: str, found: list[Box]) -> list[Box]:
     """The boxes that are neither denied nor struck out."""
-    if len(found) <= 8 or holds(text, _DENYING):
+    if len(found) == 1:
+        found = [] if denied(text, found[0].start, found[0].end) else found
+    elif len(found) <= 8 or holds(text, _DENYING):
         found = [box for box in found if not denied(text, box.start, box.end)]
     alone = len(found) == 1 and text.find("}", found[0].end) < 0 and "\\" not in found[0].content
     spans = _struck(text, found[-1].end) if found and not alone else []  # alone: no brace around it is ever closed

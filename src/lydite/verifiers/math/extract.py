@@ -20,12 +20,13 @@ not; where there are no others, the answer is hedged.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from lydite.verifiers.math import claims, disclaimed
 from lydite.verifiers.math.behind import belongs, may_belong
-from lydite.verifiers.text import Box, after_thinking, boxes, holds, is_refusal
+from lydite.verifiers.text import Box, after_thinking, box_commands, boxes, holds, is_refusal
 
 Place = Literal["box", "tag", "marker", "anchor", "line", "last", "none"]
 Relation = Literal["one", "list", "scatter"]
@@ -125,8 +126,12 @@ def extract(text: str, policy: Literal["strict", "lenient"] = "lenient") -> Extr
         return Extraction()
     if "|" in rest and "<|" in rest:  # what follows the end of the turn was not said by its writer
         rest = rest[: min((place for place in map(rest.find, _TURN_ENDS) if place >= 0), default=len(rest))]
-    rest = disclaimed.uncommented(rest[-WINDOW:])
-    found = [box for box in boxes(rest) if box.content.strip(" \t\r\n.$~,;:…")]
+    rest = disclaimed.without_html_comments(rest[-WINDOW:])
+    commands = box_commands(rest)
+    plain = disclaimed.without_tex_comments(rest, commands)
+    if plain is not rest:
+        rest, commands = plain, box_commands(plain)
+    found = [box for box in boxes(rest, commands) if box.content.strip(" \t\r\n.$~,;:…")] if commands else []
     if found:
         return _boxed(rest, found, policy)
     if policy == "strict":
@@ -140,12 +145,10 @@ def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
     last = found[-1]
     tail = text[last.end : last.end + 2000]
     told = len(tail) > 3 and tail.strip(" .$*)]\\\n") != ""
-    other = _OR_VALUE.match(tail) if told and "or" in tail[:10] else None
-    hedged = not stands or (told and _taken_back(tail[other.end() :] if other is not None else tail))
-    after = claims.anchored(tail) if told and len(tail) > 12 else []
-    again = after[-1].text if after else other.group(1).rstrip(".") if other is not None else None
-    if hedged and after and policy == "lenient" and _replaced(tail, after[-1]):
-        return Extraction((after[-1].text,), "anchor")
+    back, again, after = (_short_tail(tail) if len(tail) <= 40 else _looked_at(tail)) if told else (False, None, None)
+    hedged = not stands or back
+    if hedged and after is not None and policy == "lenient" and _replaced(tail, after):
+        return Extraction((after.text,), "anchor")
     answer = last.content.strip()[:MAX_ANSWER]
     if may_belong(tail):
         answer = belongs(answer, tail)
@@ -175,6 +178,19 @@ def _is_join(gap: str) -> bool:
     if _JOIN.fullmatch(gap):
         return _LABELLED.search(gap) is not None
     return _AND_IS.fullmatch(gap) is not None
+
+
+def _looked_at(tail: str) -> tuple[bool, str | None, claims.Claim | None]:
+    """What stands behind a box: whether it is taken back, what is said to be the answer once more, and the claim."""
+    other = _OR_VALUE.match(tail) if "or" in tail[:10] else None
+    back = _taken_back(tail[other.end() :] if other is not None else tail)
+    after = claims.anchored(tail) if len(tail) > 12 else []
+    again = after[-1].text if after else other.group(1).rstrip(".") if other is not None else None
+    return back, again, after[-1] if after else None
+
+
+_short_tail = lru_cache(maxsize=1024)(_looked_at)
+"""Most answers are followed by a few words that many share: "dollars.", "apples in total."."""
 
 
 def _taken_back(tail: str) -> bool:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-from lydite.verdict import Verdict
+from lydite.verdict import Outcome, Verdict
 from lydite.verifiers.math.answer import SCALARS, Answer, Rules
 from lydite.verifiers.math.claims import last_formula
-from lydite.verifiers.math.compare import compare
+from lydite.verifiers.math.compare import are_numbers, compare, same_number
 from lydite.verifiers.math.extract import Extraction
 from lydite.verifiers.math.nodes import TooBigError
 from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.restated import is_echoed, is_restated
-from lydite.verifiers.math.work import MAX_STEPS, TooLongError
+from lydite.verifiers.math.work import MAX_STEPS, TooLongError, working
 from lydite.verifiers.protocol import Submission
 from lydite.verifiers.text import is_refusal
 
@@ -24,12 +24,39 @@ MAX_SHOWN = 300
 _OPEN = re.compile(r"\?|\b(?:or|vs|versus|never|wrong|incorrect)\b|n't\b", re.IGNORECASE)
 
 
-def judge(found: Extraction, gold: Answer, rules: Rules, submission: Submission) -> Verdict:
+def judge(
+    found: Extraction, gold: Answer, rules: Rules, submission: Submission, notes: list[tuple[str, str]] | None = None
+) -> Verdict:
     """The verdict on what was found.
+
+    Args:
+        found: what was extracted.
+        gold: the gold, read.
+        rules: what is forgiven.
+        submission: where it was extracted from.
+        notes: collects what each stage said, where somebody listens.
 
     Raises:
         LostError: the process that confirms is gone, which is our fault.
     """
+    if notes is None and found.place == "box" and len(found.answers) == 1 and not found.hedged and found.after is None:
+        said = found.answers[0]
+        answer = read(said)
+        # Most verdicts: nothing to account for, nothing to restate but a fraction that was to be simplified.
+        if "/" not in said and "frac" not in said and are_numbers(answer, gold, rules):
+            right = same_number(answer, gold)
+            return Verdict(
+                outcome=Outcome.CORRECT if right else Outcome.INCORRECT,
+                score=1.0 if right else 0.0,
+                reason="correct" if right else "incorrect",
+                extracted=said[:MAX_SHOWN],
+                verifier=ID,
+            )
+    with working(notes):
+        return _judged(found, gold, rules, submission)
+
+
+def _judged(found: Extraction, gold: Answer, rules: Rules, submission: Submission) -> Verdict:
     if found.place == "line" and gold.kind in SCALARS:
         found = one_value(found)
     if not found.answers:

@@ -36,7 +36,7 @@ class Node(NamedTuple):
 
 def num(value: Fraction | int) -> Node:
     """A number's leaf."""
-    return Node("num", (Fraction(value),))
+    return Node("num", (value if type(value) is Fraction else Fraction(value),))
 
 
 def symbols(node: Any) -> set[str]:

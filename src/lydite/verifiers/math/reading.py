@@ -84,6 +84,8 @@ def _cached(text: str, thousands: bool) -> Answer:
 
 def _parsed(text: str, thousands: bool) -> Answer:
     if thousands:
+        if len(text) < 16 and text.isascii() and text.isdigit():
+            return Answer("integer", text, num(int(text)))
         fast = _FAST.fullmatch(text)
         if fast is not None:
             return _plain_number(text, fast)

@@ -8,6 +8,7 @@ from lydite.verifiers.math.answer import SCALARS, Answer
 from lydite.verifiers.math.measures import measured
 from lydite.verifiers.math.nodes import Node, contains, num, symbols
 from lydite.verifiers.protocol import Submission
+from lydite.verifiers.text import holds
 
 _CUES = re.compile(
     r"(?:\b(?:find|what is|what's|evaluate|compute|calculate|solve|simplify|asked|determine|expand|factor"
@@ -15,6 +16,10 @@ _CUES = re.compile(
     re.IGNORECASE,
 )
 _SIMPLIFY = re.compile(r"\b[Ss]implify(?: the fraction)?[:\s$]{1,4}")
+_CUE_WORDS = (
+    "find", "what is", "what's", "evaluate", "compute", "calculate", "solve", "simplify", "asked", "determine",
+    "expand", "factor", "value of", "question", "problem", "express",
+)  # fmt: skip
 _GONE = re.compile(r"[\s$]+|\\(?:left|right|displaystyle|,|;|!)(?![A-Za-z])|\\[()\[\]]")
 
 
@@ -54,7 +59,7 @@ def is_restated(answer: Answer, gold: Answer, submission: Submission) -> bool:
 
 def _asked(text: str, raw: str) -> bool:
     """Whether a text asks for the expression: it stands within 400 characters behind a word such as "find"."""
-    cue = _CUES.search(text)
+    cue = _CUES.search(text) if holds(text, _CUE_WORDS) else None
     if cue is None:
         return False
     head = text[cue.start() : cue.start() + 400]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -180,6 +181,15 @@ def parse_unit(text: str) -> Unit | None:
 
     ``None`` when the text is no unit. ``units`` and the like are no information: ``NONE``.
     """
+    return _known(text) if len(text) <= 40 else _parsed(text)
+
+
+@lru_cache(maxsize=4096)
+def _known(text: str) -> Unit | None:
+    return _parsed(text)
+
+
+def _parsed(text: str) -> Unit | None:
     if len(text) > 120:
         return None
     if not text:

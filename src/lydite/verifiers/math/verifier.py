@@ -37,7 +37,6 @@ from lydite.verifiers.math.extract import extract
 from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.units import Unit, parse_unit
 from lydite.verifiers.math.wellformed import is_broken
-from lydite.verifiers.math.work import working
 from lydite.verifiers.protocol import Example, Step, Submission
 
 
@@ -123,8 +122,7 @@ class MathCheck:
             return Verdict.invalid("unparseable_gold", judging.ID, detail=detail)
         found = extract(submission.text, self.config.extraction)
         try:
-            with working(notes):
-                return judging.judge(found, self.gold, self.rules, submission)
+            return judging.judge(found, self.gold, self.rules, submission, notes)
         except LostError as error:
             return Verdict.invalid("confirm_lost", judging.ID, detail=str(error)[:300])
 
