@@ -199,3 +199,12 @@ def test_unusable_arguments_exit_2(words: tuple[str, ...]) -> None:
     done = lydite(*words)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_the_verifier_that_contributors_are_shown_keeps_every_promise(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
+    source = text.partition("```python\n")[2].partition("```")[0]
+    file = tmp_path / "parity.py"
+    file.write_text(source)
+    done = lydite("check", f"{file}:Parity")
+    assert done.returncode == 0, done.stdout
