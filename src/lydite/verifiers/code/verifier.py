@@ -25,6 +25,7 @@ class CodeVerifier:
 
     name = "code"
     version = 2
+    waits = True
     modules = ("lydite.verifiers.code", "lydite.verifiers.text")
     examples = EXAMPLES
 
