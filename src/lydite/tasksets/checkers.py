@@ -90,7 +90,7 @@ def check_config(checker: Checker, field: str = "checker") -> None:
     """
     config, where = checker.config, child(field, "config")
     if not is_known(checker.type):
-        remedy = nearest(checker.type, [*CHECKERS, *_installed(tuple(sys.path))]) + "; or path.py:name"
+        remedy = nearest(checker.type, [*CHECKERS, *installed(GROUP)]) + "; or path.py:name"
         raise InputError(f"unknown checker {show(checker.type)}", field=child(field, "type"), remedy=remedy)
     if checker.type not in CHECKERS:
         return  # its author alone knows what it needs
@@ -138,7 +138,7 @@ def is_known(kind: str) -> bool:
 
     Nothing is imported or executed to find out, so a path need not exist here.
     """
-    return kind in CHECKERS or ".py:" in kind or kind in _installed(tuple(sys.path))
+    return kind in CHECKERS or ".py:" in kind or kind in installed(GROUP)
 
 
 def default_env(checker: Checker) -> str:
@@ -146,10 +146,15 @@ def default_env(checker: Checker) -> str:
     return "workspace" if any(part.type in STATE for part in nested(checker)) else "none"
 
 
-@lru_cache(maxsize=8)
-def _installed(path: tuple[str, ...]) -> frozenset[str]:
-    """Names that packages on the import path offer; looked up once for each such path."""
-    return frozenset(point.name for point in entry_points(group=GROUP))
+def installed(group: str) -> frozenset[str]:
+    """Names that packages on the import path offer under an entry-point group."""
+    return _installed(group, tuple(sys.path))
+
+
+@lru_cache(maxsize=16)
+def _installed(group: str, path: tuple[str, ...]) -> frozenset[str]:
+    """Looked up once for each import path."""
+    return frozenset(point.name for point in entry_points(group=group))
 
 
 def _missing(checker: Checker, name: str, where: str) -> InputError:

@@ -11,7 +11,7 @@ from lydite.errors import InputError
 from lydite.task import Task
 from lydite.tasksets._names import as_list, as_object, as_text, child, nearest, only, show
 from lydite.tasksets._plain import ensure_plain
-from lydite.tasksets.checkers import default_env, parse_checker
+from lydite.tasksets.checkers import default_env, installed, parse_checker
 from lydite.tasksets.difficulty import from_level
 from lydite.tasksets.messages import parse_prompt, prompt_document
 from lydite.tasksets.paths import clash, normal_file
@@ -32,6 +32,8 @@ FIELDS: Final = (
     "difficulty",
     "schema",
 )
+#: Entry-point group through which an installed package offers environments.
+ENVIRONMENTS: Final = "lydite.environments"
 _ENVIRONMENTS = {"none": "none", "workspace": "workspace", "tfcode": "workspace"}
 _SPLITS = ("", "train", "eval")
 _MAX_STEPS = 64
@@ -175,10 +177,15 @@ def _id(value: Any) -> str:
 
 
 def _env(value: Any) -> str | None:
+    """The name that a document gives; nothing is imported to find out what it stands for."""
     if value is None:
         return None
+    own = installed(ENVIRONMENTS)
+    if isinstance(value, str) and (".py:" in value or value in own):
+        return value
     if not isinstance(value, str) or value not in _ENVIRONMENTS:
-        remedy = nearest(value, _ENVIRONMENTS) if isinstance(value, str) else "known: none, workspace"
+        known = {*_ENVIRONMENTS, *own}
+        remedy = nearest(value, known) if isinstance(value, str) else f"known: {', '.join(sorted(known))}"
         raise InputError(f"unknown environment {show(value)}", field="env", remedy=remedy)
     return _ENVIRONMENTS[value]
 

@@ -11,7 +11,7 @@ from lydite.task import Task
 from lydite.tasksets._names import nearest
 
 #: Family to the module whose ``generate(levels, n, seed)`` makes it.
-FAMILIES: Final[dict[str, str]] = {"arithmetic": "lydite.tasksets.arithmetic"}
+FAMILIES: Final[dict[str, str]] = {"arithmetic": "lydite.tasksets.arithmetic", "files": "lydite.tasksets.files"}
 
 
 def generate(family: str, *, levels: Sequence[int], n: int, seed: int = 0) -> list[Task]:
