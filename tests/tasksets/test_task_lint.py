@@ -62,7 +62,7 @@ def test_a_gold_in_the_prompt(prompt: str, kind: str, config: dict[str, Any], so
         ("The answer is 45 less than what?", "math", {"answer": "4"}),
         ("Paris or London?", "exact", {"answer": "Paris", "choices": ["Paris", "London"]}),
         ("It must pass: assert add(1, 2) == 3", "code",
-         {"tests": ["assert add(1, 2) == 3"], "visible": ["assert add(1, 2) == 3"]}),
+         {"tests": ["assert add(1, 2) == 3", "assert add(0, 5) == 5"], "visible": ["assert add(1, 2) == 3"]}),
         ("Parisians live where?", "exact", {"answer": "Paris"}),
     ],
 )  # fmt: skip

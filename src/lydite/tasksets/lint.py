@@ -1,65 +1,26 @@
 """What is wrong, or likely wrong, with a set of tasks. Each rule is one small function; none runs anything.
 
-Rules that need to judge (``no_verifier``, ``solution``) come from the caller: this room reads, it does not judge.
+Rules that need to judge (``no_verifier``, ``setup_fails``, ``passes_untouched``, ``solution``) come from the caller:
+this room reads, it does not judge.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from lydite.errors import InputError
 from lydite.task import Checker, Task
+from lydite.tasksets._findings import Finding, Rule, finding_of
 from lydite.tasksets._grams import Index, comparable, words
 from lydite.tasksets.checkers import STATE, check_config, nested
+from lydite.tasksets.lint_hidden import hidden_findings, outside_findings
 from lydite.tasksets.read import Paths, Reading, duplicate_id, expand, read_tasks
 
-Rule = Literal[
-    "malformed",
-    "duplicate_id",
-    "duplicate_prompt",
-    "near_duplicate",
-    "empty_prompt",
-    "gold_in_prompt",
-    "checker",
-    "env",
-    "flags",
-    "no_verifier",
-    "solution",
-]
-
-
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing to mend.
-
-    Attributes:
-        rule: which rule found it; ``malformed`` means that the document cannot be used at all.
-        message: what is wrong.
-        task: id of the task, empty where there is none.
-        other: id of the second task, for rules about pairs.
-        path, line: where the task was read, where known.
-        field: dotted name of the field, where there is one.
-        remedy: what to do.
-    """
-
-    rule: Rule
-    message: str
-    task: str = ""
-    other: str = ""
-    path: str | None = None
-    line: int | None = None
-    field: str | None = None
-    remedy: str | None = None
-
-    def __str__(self) -> str:
-        where = ":".join(str(part) for part in (self.path, self.line) if part is not None)
-        parts = [where, self.task, self.field or ""]
-        told = ": ".join(part for part in parts if part)
-        return f"{told}: {self.message} [{self.rule}]" + (f" ({self.remedy})" if self.remedy else "")
-
+__all__ = ["Finding", "finding_of", "lint_files", "lint_tasks"]
 
 #: A rule from elsewhere: findings about one task, which get their place from the reading.
 TaskRule = Callable[[Task], Iterable[Finding]]
@@ -107,7 +68,8 @@ def _lint(readings: Iterable[Reading], n: int, threshold: float, rule: TaskRule 
         read.append((position, reading, task))
         own = list(_lint_task(task))
         if rule is not None and not any(finding.rule == "checker" for finding in own):
-            own += rule(task)
+            told = {finding.field for finding in own}  # a verifier says the same of a path again
+            own += (more for more in rule(task) if more.rule != "checker" or more.field not in told)
         found += ((position, _placed(finding, reading)) for finding in own)
         if (first := ids.setdefault(task.id, reading)) is not reading:
             found.append((position, _duplicate_id(task, reading, first)))
@@ -130,12 +92,16 @@ def _lint_task(task: Task) -> Iterator[Finding]:
         message = f"{state[0]} judges a workspace, and the task has none"
         yield Finding(rule="env", message=message, task=task.id, field="env", remedy='say "env": "workspace"')
     choices = _choices(parts)
+    told = False
     for what, text in _golds(task, parts):
         if not _offered(task.prompt_text, text, choices) and _tells(task.prompt_text, what, text):
             remedy = "take it out of the prompt"
             message = f"the {what} stands in the prompt: {text[:60]!r}"
             yield Finding(rule="gold_in_prompt", message=message, task=task.id, field="prompt", remedy=remedy)
+            told = True
             break
+    yield from (found for found in hidden_findings(task) if not (told and found.rule == "gold_in_prompt"))
+    yield from outside_findings(task)
 
 
 def _golds(task: Task, parts: list[Checker]) -> Iterator[tuple[str, str]]:
@@ -232,19 +198,6 @@ def _duplicate_id(task: Task, reading: Reading, first: Reading) -> Finding:
         return Finding(rule="duplicate_id", message="two tasks have this id", task=task.id, field="id", remedy=remedy)
     error = duplicate_id(task, reading.path, reading.line, (first.path, first.line))
     return finding_of(error, "duplicate_id", task)
-
-
-def finding_of(error: InputError, rule: Rule, task: Task | None = None) -> Finding:
-    """What an error says, as a finding of this rule."""
-    return Finding(
-        rule=rule,
-        message=error.message,
-        task="" if task is None else task.id,
-        path=None if error.path is None else str(error.path),
-        line=error.line,
-        field=error.field,
-        remedy=error.remedy,
-    )
 
 
 def _placed(finding: Finding, reading: Reading) -> Finding:
