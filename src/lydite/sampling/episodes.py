@@ -53,8 +53,9 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     index: int
 
 
-class _Trail:
-    """One episode under way."""
+class Trail:
+    """One episode under way: what was said, which calls were made, and why it ends. Whoever asks the policy tells it
+    what the policy answered (``heard``) and lets it act (``step``), until there is a ``finish``; then ``end``."""
 
     def __init__(self, start: Start, episode: Episode, budget: int) -> None:
         self.start, self.episode, self.budget = start, episode, budget
@@ -208,13 +209,13 @@ async def roll_out(
 async def _together(
     policy: Policy, environment: Environment, starts: Sequence[Start], params: SamplingParams, seconds: float
 ) -> list[Ended]:
-    trails: list[_Trail] = []
+    trails: list[Trail] = []
     share = max(1, params.max_tokens // SHARES) if policy.batch > 1 else 1
     try:
         worlds = await asyncio.gather(*(_started(environment, start.task) for start in starts), return_exceptions=True)
         for start, world in zip(starts, worlds, strict=True):
             if not isinstance(world, BaseException):
-                trails.append(_Trail(start, world, params.max_tokens))
+                trails.append(Trail(start, world, params.max_tokens))
         for world in worlds:
             if isinstance(world, BaseException):
                 raise world
@@ -241,9 +242,9 @@ async def _started(environment: Environment, task: Task) -> Episode:
         raise
 
 
-async def _turn(policy: Policy, live: Sequence[_Trail], params: SamplingParams, share: int) -> None:
+async def _turn(policy: Policy, live: Sequence[Trail], params: SamplingParams, share: int) -> None:
     """Ask for one answer to each; those of one call share a budget, so each budget is a call of its own."""
-    budgets: dict[int, list[_Trail]] = {}
+    budgets: dict[int, list[Trail]] = {}
     for trail in live:
         budget = trail.budget // share * share
         if budget < 1:
