@@ -6,7 +6,7 @@ import importlib
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lydite.verifiers import text as scanners
@@ -98,3 +98,22 @@ def test_comments_are_those_of_each_line(pieces: list[str]) -> None:
 )
 def test_places(text: str, word: str, found: list[int]) -> None:
     assert scanners.places(text, word) == found
+
+
+texts = st.lists(
+    st.sampled_from(
+        [
+            "\\boxed{7}", "\\boxed{\\frac{1}{2}}", "\\fbox{7}", "\\boxed 7", "\\boxed{", "}", "{", "$", ".", " ", "\n",
+            "#### 7", "####", "7", "8", " apples", " dollars.", " million", "\\%", " not ", "is not the answer", " or ",
+            "The answer is ", "answer: ", "<answer>", "</answer>", "<think>", "</think>", "% ", "<!--", "-->", " wait,",
+            "\\cancel{", "\\sqrt{2}", "box", ", which is 7", "\\text{ cm}", "^2", " km/h", "²", "…", "<|im_end|>", "%",
+        ]
+    ),
+    max_size=8,
+).map("".join)  # fmt: skip
+
+
+@given(texts | texts.map(lambda text: "So we find that " + text), st.sampled_from(["strict", "lenient"]))
+@settings(max_examples=500)
+def test_what_is_seen_at_a_glance_is_what_a_search_finds(text: str, policy: str) -> None:
+    assert extract.extract(text, policy) == extract._searched(text, policy)

@@ -105,8 +105,9 @@ def standing(text: str, found: list[Box]) -> list[Box]:
         found = [] if denied(text, found[0].start, found[0].end) else found
     elif len(found) <= 8 or holds(text, _DENYING):
         found = [box for box in found if not denied(text, box.start, box.end)]
-    alone = len(found) == 1 and text.find("}", found[0].end) < 0 and "\\" not in found[0].content
-    spans = _struck(text, found[-1].end) if found and not alone else []  # alone: no brace around it is ever closed
+    if not found or (len(found) == 1 and text.find("}", found[0].end) < 0 and "\\" not in found[0].content):
+        return found  # no brace around it is ever closed, and no command is in it
+    spans = _struck(text, found[-1].end)
     return [box for box in found if not _within(text, box, spans)] if spans else found
 
 

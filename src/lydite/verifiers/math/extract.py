@@ -26,6 +26,7 @@ from typing import Literal, NamedTuple
 
 from lydite.verifiers.math import claims, disclaimed
 from lydite.verifiers.math.behind import belongs, may_belong
+from lydite.verifiers.math.direct import last_box, last_marker
 from lydite.verifiers.text import Box, after_thinking, box_commands, boxes, holds, is_refusal
 
 Place = Literal["box", "tag", "marker", "anchor", "line", "last", "none"]
@@ -110,6 +111,10 @@ _NUMBERED = re.compile(
     r"\s{0,3}[:.)]?",
     re.IGNORECASE,
 )
+_EMPTY = " \t\r\n.$~,;:…"
+"""A box of these holds nothing."""
+_CLOSING = " .$*)]\\\n"
+_NOTHING = (False, None, None)
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "<|end|>")
 _TAGS = ("answer", "final_answer")
 
@@ -121,6 +126,15 @@ def extract(text: str, policy: Literal["strict", "lenient"] = "lenient") -> Extr
         text: the completion.
         policy: ``strict`` takes boxes alone; ``lenient`` the places in the table above.
     """
+    seen = last_box(text)
+    if seen is not None and seen[0].strip(_EMPTY) and _says_nothing(seen[1]):
+        return Extraction((seen[0],), "box")
+    if policy == "lenient" and (marked := last_marker(text)) is not None:
+        return Extraction((marked,), "marker")
+    return _searched(text, policy)
+
+
+def _searched(text: str, policy: str) -> Extraction:
     rest = after_thinking(text)
     if rest is None:
         return Extraction()
@@ -131,7 +145,7 @@ def extract(text: str, policy: Literal["strict", "lenient"] = "lenient") -> Extr
     plain = disclaimed.without_tex_comments(rest, commands)
     if plain is not rest:
         rest, commands = plain, box_commands(plain)
-    found = [box for box in boxes(rest, commands) if box.content.strip(" \t\r\n.$~,;:…")] if commands else []
+    found = [box for box in boxes(rest, commands) if box.content.strip(_EMPTY)] if commands else []
     if found:
         return _boxed(rest, found, policy)
     if policy == "strict":
@@ -144,7 +158,7 @@ def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
     found = found[:-MAX_BOXES] + stands if stands else found
     last = found[-1]
     tail = text[last.end : last.end + 2000]
-    told = len(tail) > 3 and tail.strip(" .$*)]\\\n") != ""
+    told = len(tail) > 3 and tail.strip(_CLOSING) != ""
     back, again, after = (_short_tail(tail) if len(tail) <= 40 else _looked_at(tail)) if told else (False, None, None)
     hedged = not stands or back
     if hedged and after is not None and policy == "lenient" and _replaced(tail, after):
@@ -187,6 +201,13 @@ def _looked_at(tail: str) -> tuple[bool, str | None, claims.Claim | None]:
     after = claims.anchored(tail) if len(tail) > 12 else []
     again = after[-1].text if after else other.group(1).rstrip(".") if other is not None else None
     return back, again, after[-1] if after else None
+
+
+def _says_nothing(tail: str) -> bool:
+    """Whether a short text behind a box changes nothing."""
+    if len(tail) > 3 and tail.strip(_CLOSING) and _short_tail(tail) != _NOTHING:
+        return False
+    return not may_belong(tail)
 
 
 _short_tail = lru_cache(maxsize=1024)(_looked_at)

@@ -39,7 +39,8 @@ def judge(
     Raises:
         LostError: the process that confirms is gone, which is our fault.
     """
-    if notes is None and found.place == "box" and len(found.answers) == 1 and not found.hedged and found.after is None:
+    at_hand = found.place == "box" or (submission.prompt is None and found.place in ("marker", "anchor"))
+    if notes is None and at_hand and len(found.answers) == 1 and not found.hedged and found.after is None:
         said = found.answers[0]
         answer = read(said)
         # Most verdicts: nothing to account for, nothing to restate but a fraction that was to be simplified.

@@ -109,7 +109,13 @@ class MathCheck:
 
     def __call__(self, submission: Submission) -> Verdict:
         """The verdict."""
-        return self._verdict(submission, None)
+        if not self.usable:
+            return self._verdict(submission, None)
+        try:
+            found = extract(submission.text, self.config.extraction)
+            return judging.judge(found, self.gold, self.rules, submission)
+        except LostError as error:
+            return _lost(error)
 
     def explain(self, submission: Submission) -> tuple[Step, ...]:
         """The verdict's steps, for people."""
@@ -124,7 +130,11 @@ class MathCheck:
         try:
             return judging.judge(found, self.gold, self.rules, submission, notes)
         except LostError as error:
-            return Verdict.invalid("confirm_lost", judging.ID, detail=str(error)[:300])
+            return _lost(error)
+
+
+def _lost(error: LostError) -> Verdict:
+    return Verdict.invalid("confirm_lost", judging.ID, detail=str(error)[:300])
 
 
 def explain(config: dict[str, Any], completion: str, prompt: str | None = None) -> tuple[Step, ...]:
