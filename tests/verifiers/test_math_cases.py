@@ -9,7 +9,6 @@ import pytest
 from lydite.verdict import Outcome
 from lydite.verifiers import verify
 
-
 FILES = ("math_cases.txt", "math_kinds.txt")
 
 

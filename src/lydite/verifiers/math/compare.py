@@ -228,7 +228,23 @@ def _lists(a: Answer, g: Answer, rules: Rules) -> bool:
             return _named_point(one, other, rules)
     if letters(a) and letters(a) == letters(g):
         return True
+    for one, other in ((a, g), (g, a)):
+        if _unknowns(one) and not _unknowns(other):  # a = 3, b = -1 is 3, -1 in this order
+            listed = other.kind == "list" and len(other.items) == len(one.items)
+            return listed and all(_same(x, y, rules) for x, y in zip(a.items, g.items, strict=True))
     return _match(flat(a), flat(g), rules)
+
+
+def _unknowns(answer: Answer) -> bool:
+    """Whether a list says what several unknowns are: x = 2, y = 3; x_1 = 2, x_2 = 3 are values of one."""
+    if answer.kind != "list" or not all(item.kind == "assign" and item.data == "=" for item in answer.items):
+        return False
+    names = {
+        item.label.args[0].partition("_")[0]
+        for item in answer.items
+        if isinstance(item.label, Node) and item.label.op == "sym"
+    }
+    return len(names) == len(answer.items)
 
 
 def _is_union(answer: Answer) -> bool:
@@ -236,8 +252,9 @@ def _is_union(answer: Answer) -> bool:
 
 
 def _named(answer: Answer) -> Answer:
-    """The set itself, where an answer says that the unknown is in a set."""
-    return answer.items[0] if answer.kind == "assign" and answer.data == "in" else answer
+    """The set itself, where an answer says that the unknown is in a set; the point, where it is named."""
+    named = answer.kind == "assign" and (answer.data == "in" or answer.items[0].kind == "tuple")
+    return answer.items[0] if named else answer
 
 
 def _named_point(listed: Answer, point_: Answer, rules: Rules) -> bool:
@@ -248,6 +265,8 @@ def _named_point(listed: Answer, point_: Answer, rules: Rules) -> bool:
         if item.kind == "assign" and isinstance(item.label, Node) and item.label.op == "sym"
     ]
     if len(names) != len(listed.items) or len(set(names)) != len(names) or point_.node is None:
+        return False
+    if point_.node.args[:2] != ("(", ")"):
         return False
     values = [item.items[0] for _, item in sorted(zip(names, listed.items, strict=True), key=lambda pair: pair[0])]
     parts = [as_answer(item) for item in point_.node.args[2]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱˣ", "0123456789+-()nix", strict=True))
@@ -113,3 +114,60 @@ def trim(text: str) -> str:
             text = text[1:]
         if text == before:
             return text
+
+
+_COMMAND = re.compile(r"\\([A-Za-z]+)\*?\s*")
+_ARGUMENT = re.compile(r"(?:\[[^\[\]{}]{0,40}\]\s*)?\{[^{}]{0,80}\}\s*")
+_PASSED_OVER = {
+    "large": 0, "Large": 0, "LARGE": 0, "huge": 0, "Huge": 0, "normalsize": 0, "small": 0, "displaystyle": 0,
+    "textstyle": 0, "bf": 0, "it": 0, "rm": 0, "sf": 0, "bfseries": 0, "centering": 0, "quad": 0, "qquad": 0,
+    "hfill": 0,
+    "phantom": 1, "hphantom": 1, "vphantom": 1, "hspace": 1, "vspace": 1, "color": 1, "label": 1, "boxed": 0, "fbox": 0,
+    "framebox": 0, "textcolor": 1, "colorbox": 1, "fcolorbox": 2, "bbox": 0,
+}  # fmt: skip
+"""Commands at the start of an answer that only dress it, with the number of arguments that do not show."""
+
+
+def undressed(text: str) -> str:
+    """The answer without braces, boxes, sizes and colours around all of it."""
+    for _ in range(16):
+        if text[:1] == "{" and _closes_last(text) and not _SPLITS.search(text):
+            text = text[1:-1].strip()
+            continue
+        command = _COMMAND.match(text)
+        count = _PASSED_OVER.get(command.group(1)) if command is not None else None
+        if command is None or count is None:
+            break
+        at = command.end()
+        if command.group(1) == "bbox" and (options := _OPTIONS.match(text, at)) is not None:
+            at = options.end()
+        for _ in range(count):
+            argument = _ARGUMENT.match(text, at)
+            if argument is None:
+                return text
+            at = argument.end()
+        if at >= len(text) or (command.group(1) in _BOXES and not _closes_last(text[at:])):
+            return text
+        text = text[at:]
+    return text
+
+
+_BOXES = frozenset(["boxed", "fbox", "framebox", "bbox", "textcolor", "colorbox", "fcolorbox"])
+_SPLITS = re.compile(r"\\(?:over|choose|atop)(?![A-Za-z])")
+_OPTIONS = re.compile(r"\[[^\[\]]{0,80}\]\s*")
+
+
+def _closes_last(text: str) -> bool:
+    """Whether the first brace is closed by the last character."""
+    if text[-1] != "}" or len(text) < 3:
+        return False
+    depth = 0
+    for match in _BRACES.finditer(text):
+        piece = match.group()
+        depth += 1 if piece == "{" else -1 if piece == "}" else 0
+        if depth == 0:
+            return match.end() == len(text)
+    return False
+
+
+_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)

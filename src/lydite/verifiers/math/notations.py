@@ -53,7 +53,9 @@ def special(clean: str, plain: str, raw: str) -> Answer | None:
         raw: what identifies the answer.
     """
     if "_" in clean or "base" in clean:
-        return _choose(clean, raw) or _raised(clean, raw) or _based(clean, raw)
+        if clean[0] in "^_{":
+            return _choose(clean, raw) or _raised(clean, raw) or _based(clean, raw)
+        return _based(clean, raw) or _choose(clean, raw)
     first = plain[:1]
     if not (first.isdigit() or first == "-"):
         return None

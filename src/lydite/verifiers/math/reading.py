@@ -9,7 +9,7 @@ from functools import lru_cache
 from lydite.verifiers.math import notations, words
 from lydite.verifiers.math.answer import Answer
 from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, num
-from lydite.verifiers.math.normalise import normalise, trim
+from lydite.verifiers.math.normalise import normalise, trim, undressed
 from lydite.verifiers.math.structure import structure
 from lydite.verifiers.math.tokens import tokenize
 from lydite.verifiers.math.units import Unit, currency, name_temperatures, parse_unit
@@ -90,6 +90,8 @@ def _parsed(text: str, thousands: bool) -> Answer:
         if fast is not None:
             return _plain_number(text, fast)
     clean = trim(name_temperatures(normalise(text)))
+    if clean[:1] in ("{", "\\") and (bare := undressed(clean)) is not clean:
+        clean = trim(bare)
     if "[" in clean or "]" in clean:
         clean = notations.inward(clean)
     if "{:}" in clean:

@@ -229,6 +229,8 @@ def clock(text: str) -> tuple[int, int, int, str] | None:
         plain = "12"
     if half == "m":
         half = "a" if plain.startswith("12") else ""
+    if not half and " : " in plain:
+        return None  # a ratio
     if ":" in plain:
         plain = plain.removesuffix("hours").removesuffix("hrs").removesuffix(" h").strip()
     parts = plain.replace(" : ", ":").split(":")
