@@ -4,6 +4,7 @@ from lydite.verifiers.build import CompiledChecker, build
 from lydite.verifiers.protocol import Check, Example, Submission, Verifier
 from lydite.verifiers.registry import find, names
 from lydite.verifiers.run import verify, verify_many
+from lydite.verifiers.task_checker import checker_of
 
 __all__ = [
     "Check",
@@ -12,6 +13,7 @@ __all__ = [
     "Submission",
     "Verifier",
     "build",
+    "checker_of",
     "find",
     "names",
     "verify",

@@ -38,6 +38,8 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
         wrong: a completion that is graded, and gets less than 1.
         prompt: the prompt that both answer, where the check looks at it.
         hacks: name to a completion that does not do the task and tries to be judged correct; the cheapest one first.
+        files: for checks that judge a state: path to text of the workspace as an attempt finds it. Each completion is
+            then what an attempt leaves beside these, in the form of ``lydite.verifiers.archive``.
     """
 
     config: dict[str, Any]
@@ -45,6 +47,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     wrong: str
     prompt: str | None = None
     hacks: dict[str, str] = {}
+    files: dict[str, str] | None = None
 
 
 class Step(msgspec.Struct, frozen=True):

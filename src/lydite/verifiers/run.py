@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,6 +16,10 @@ from lydite.verdict import Outcome, Verdict
 from lydite.verifiers.build import build
 from lydite.verifiers.pool import PACKED, PREPARE_SECONDS, Clock, Lost, NoClock, Pace, Work, map_in_processes
 from lydite.verifiers.protocol import Submission
+from lydite.verifiers.task_checker import checker_of
+
+if TYPE_CHECKING:
+    from lydite.sandbox import Snapshot
 
 MAX_JOBS = 256
 """Worker processes; each holds pipes, and more than there are cores gain nothing."""
@@ -32,6 +36,7 @@ def verify(
     checker: Checker | Task | dict[str, Any],
     completion: str | Sequence[Message | Mapping[str, Any]] | None,
     prompt: str | Sequence[Message | Mapping[str, Any]] | None = None,
+    state: Snapshot | None = None,
 ) -> Verdict:
     """The verdict on one completion. Safe from threads, asyncio and worker processes: no signals, no shared state.
 
@@ -39,35 +44,36 @@ def verify(
         checker: ``{"type": ..., "config": {...}}``, a ``Checker``, or a ``Task`` (whose prompt is then the default).
         completion: text, or chat messages, of which the last assistant message is judged. ``None`` counts as empty.
         prompt: text or messages; lets a check tell an answer from a restated question.
+        state: what an episode left in its workspace, for checks that judge that.
 
     Raises:
-        InputError: the checker is unusable. Nothing in the completion ever raises.
+        InputError: the checker is unusable. Nothing in the completion or the state ever raises.
     """
-    return _verify(checker, completion, prompt, clock=_NO_CLOCK)
+    return _verify(checker, completion, prompt, state, clock=_NO_CLOCK)
 
 
-def _verify(checker: Any, completion: Any, prompt: Any = None, *, clock: Clock) -> Verdict:
+def _verify(checker: Any, completion: Any, prompt: Any = None, state: Any = None, *, clock: Clock) -> Verdict:
     if isinstance(checker, Task):
         prompt = checker.prompt if prompt is None else prompt
-        checker = checker.checker
+        checker = checker_of(checker)
     check = build(checker)
-    given = submission(completion, prompt)
+    given = submission(completion, prompt, state)
     if isinstance(given, Verdict):
         return given
     clock.start(check.id)
     return check(given)
 
 
-def submission(completion: Any, prompt: Any = None) -> Submission | Verdict:
+def submission(completion: Any, prompt: Any = None, state: Snapshot | None = None) -> Submission | Verdict:
     """What is judged; an ``invalid`` verdict where the completion is neither text nor messages (no policy says
     that)."""
     text_of_prompt = prompt if prompt is None or isinstance(prompt, str) else prompt_text(_messages(prompt) or ())
     if completion is None or isinstance(completion, str):
-        return Submission(text=well_formed(completion or ""), prompt=text_of_prompt)
+        return Submission(text=well_formed(completion or ""), prompt=text_of_prompt, state=state)
     messages = _messages(completion)
     if messages is None:
         return Verdict.invalid("bad_completion", "", detail="the completion is neither text nor a list of messages")
-    return Submission(text=last_assistant(messages), prompt=text_of_prompt, messages=messages)
+    return Submission(text=last_assistant(messages), prompt=text_of_prompt, messages=messages, state=state)
 
 
 def _messages(given: Any) -> tuple[Message, ...] | None:
@@ -182,7 +188,7 @@ def _encode(item: Item) -> bytes:
         checker, completion, *prompt = values
         if isinstance(checker, Task):
             prompt = prompt if prompt and prompt[0] is not None else [checker.prompt]
-            checker = checker.checker
+            checker = checker_of(checker)
         return msgspec.msgpack.encode([checker, _plain(completion), *map(_plain, prompt)])
     except Exception as error:
         return msgspec.msgpack.encode(f"{type(error).__name__}: {error}"[:500])

@@ -10,6 +10,7 @@ from typing import Any
 
 from lydite.errors import InputError
 from lydite.verdict import Verdict
+from lydite.verifiers.archive import state_of
 from lydite.verifiers.build import CompiledChecker, build
 from lydite.verifiers.contract.texts import completions
 from lydite.verifiers.describe import own_examples
@@ -73,7 +74,7 @@ class Session:
         """The verdict on a text, under the first example where none is given."""
         example = example or self.example
         self.announce(label)
-        return self.compiled(example)(Submission(text=text, prompt=prompt or example.prompt))
+        return self.compiled(example)(submission(text, prompt or example.prompt, example.files))
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -97,6 +98,12 @@ class Session:
             return verdicts
         close = ("right", "wrong", "hack", "echo", "empty", "lone", "twice", "NUL within", "surrogate within")
         return {label: verdict for label, verdict in verdicts.items() if label.startswith(close)}
+
+
+def submission(text: str, prompt: str | None, files: dict[str, str] | None) -> Submission:
+    """What is judged: a text, and under an example with files the state that it describes."""
+    state = None if files is None else state_of(text, files)
+    return Submission(text=text, prompt=prompt, state=state)
 
 
 def told(verdict: Verdict) -> str:

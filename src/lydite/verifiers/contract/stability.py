@@ -19,8 +19,7 @@ from lydite.codec import well_formed
 from lydite.verdict import Verdict
 from lydite.verifiers.build import build
 from lydite.verifiers.contract.finding import SKIPPED
-from lydite.verifiers.contract.session import Session, told
-from lydite.verifiers.protocol import Submission
+from lydite.verifiers.contract.session import Session, submission, told
 from lydite.verifiers.run import verify_many
 
 TIMES = 10
@@ -75,7 +74,7 @@ def order(session: Session) -> Iterator[tuple[str, str]]:
 def _fresh(session: Session, label: str) -> Verdict:
     session.announce(label)
     check = session.verifier.compile(copy.deepcopy(session.example.config))
-    return check(Submission(text=session.texts[label], prompt=session.example.prompt))
+    return check(submission(session.texts[label], session.example.prompt, session.example.files))
 
 
 def threads(session: Session) -> Iterator[tuple[str, str]]:
@@ -114,13 +113,15 @@ def event_loop(session: Session) -> Iterator[tuple[str, str]]:
     yield "asyncio.to_thread", _differences(session.again, asyncio.run(in_threads()))
 
 
-def _judge_all(checker: dict[str, Any], texts: dict[str, str], prompt: str | None) -> dict[str, Verdict]:
+def _judge_all(
+    checker: dict[str, Any], texts: dict[str, str], prompt: str | None, files: dict[str, str] | None
+) -> dict[str, Verdict]:
     check = build(checker)
-    return {label: check(Submission(text=text, prompt=prompt)) for label, text in texts.items()}
+    return {label: check(submission(text, prompt, files)) for label, text in texts.items()}
 
 
-def _send_all(connection: Any, checker: dict[str, Any], texts: dict[str, str], prompt: str | None) -> None:
-    connection.send_bytes(msgspec.msgpack.encode(_judge_all(checker, texts, prompt)))
+def _send_all(connection: Any, *given: Any) -> None:
+    connection.send_bytes(msgspec.msgpack.encode(_judge_all(*given)))
     connection.close()
 
 
@@ -139,7 +140,8 @@ def processes(session: Session) -> Iterator[tuple[str, str]]:
         session.announce(name)
         context = multiprocessing.get_context(method)
         receiver, sender = context.Pipe(duplex=False)
-        child = context.Process(target=_send_all, args=(sender, checker, _texts(session), prompt), daemon=True)  # type: ignore[attr-defined]
+        given = (sender, checker, _texts(session), prompt, session.example.files)
+        child = context.Process(target=_send_all, args=given, daemon=True)  # type: ignore[attr-defined]
         child.start()
         sender.close()
         try:
@@ -149,6 +151,9 @@ def processes(session: Session) -> Iterator[tuple[str, str]]:
             child.join()
             yield name, f"the process ended ({child.exitcode}) without a verdict"
         child.join()
+    if session.example.files is not None:
+        yield "verify_many, 2 jobs", f"{SKIPPED}its items have no state"
+        return
     session.announce("verify_many")
     items = [(checker, text, prompt) for text in _texts(session).values()]
     said = dict(zip(_texts(session), verify_many(items, jobs=2), strict=True))
@@ -157,11 +162,11 @@ def processes(session: Session) -> Iterator[tuple[str, str]]:
 
 def judge_elsewhere() -> None:
     """In a fresh interpreter: verdicts, id and source hash of what standard input names."""
-    checker, texts, prompt = msgspec.msgpack.decode(sys.stdin.buffer.read())
+    checker, texts, prompt, files = msgspec.msgpack.decode(sys.stdin.buffer.read())
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     check = build(checker)
-    output.write(msgspec.msgpack.encode([_judge_all(checker, texts, prompt), check.id, check.source]))
+    output.write(msgspec.msgpack.encode([_judge_all(checker, texts, prompt, files), check.id, check.source]))
     output.close()
 
 
@@ -178,7 +183,8 @@ def other_process(session: Session) -> Iterator[tuple[str, str]]:
     # came first.
     for seed, ordered in (("1", texts), ("2", dict(reversed(texts.items())))):
         session.announce(f"hash seed {seed}")
-        request = msgspec.msgpack.encode([session.checker(session.example), ordered, session.example.prompt])
+        example = session.example
+        request = msgspec.msgpack.encode([session.checker(example), ordered, example.prompt, example.files])
         done = subprocess.run(  # noqa: S603
             [sys.executable, "-c", _BOOT, json.dumps(sys.path)],
             input=request,

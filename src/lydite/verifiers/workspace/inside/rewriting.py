@@ -1,0 +1,153 @@
+"""What is changed in the grader's test files before they run: marks, comparisons, sentinels.
+
+Covered: a test counts only when its own last line was reached (``reached`` is called there, and before each
+``return``), so that no report about it need be believed; comparisons go through the guard; each file has two tests
+more, under names that look like the others: one that must fail and one that must pass, to show that failing and passing
+still work. Not covered: generators and coroutines as tests; test functions that a file imports instead of defining them
+have no mark.
+
+pytest's own rewriting of ``assert`` goes on as it is: this is done to what it has made.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable
+from typing import Any
+
+import _pytest.assertion.rewrite as rewrite
+
+_NAMES = {ast.Eq: "==", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.In: "in"}
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+_original: Callable[..., None] = rewrite.rewrite_asserts
+
+
+def install() -> Callable[[Rewriting], None]:
+    """Take part in pytest's rewriting. Returns what is told who does, later."""
+    parts: list[Rewriting] = []
+
+    def rewrite_asserts(mod: ast.Module, source: bytes, module_path: str | None = None, config: Any = None) -> None:
+        for part in parts:
+            part(mod, source, module_path, config)
+
+    rewrite.rewrite_asserts = rewrite_asserts
+    return parts.append
+
+
+class Rewriting:
+    """What is done to the files of one process.
+
+    Args:
+        files: real paths of the grader's Python files; no others are touched.
+        names: of the built-ins that the changed code calls, drawn at random: to compare, to say that a test's end was
+            reached, to say which name space is the grader's.
+        sentinels: names of tests that must fail and must pass, by real path.
+
+    Attributes:
+        done: real paths of the files that were loaded through here.
+    """
+
+    def __init__(
+        self, files: frozenset[str], names: tuple[str, str, str], sentinels: dict[str, tuple[str, str, int]]
+    ) -> None:
+        self.files, self.done = files, set[str]()
+        self._compare, self._reached, self._trust = names
+        self._sentinels = sentinels
+
+    def __call__(self, mod: ast.Module, source: bytes, module_path: str | None, config: Any) -> None:
+        path = os.path.realpath(module_path or "")
+        if path not in self.files:
+            _original(mod, source, module_path, config)
+            return
+        self.done.add(path)
+        if path in self._sentinels:
+            _insert(mod, *self._sentinels[path])
+        _original(mod, source, module_path, config)
+        for body in [mod.body, *(node.body for node in mod.body if isinstance(node, ast.ClassDef))]:
+            for node in body:
+                if isinstance(node, ast.FunctionDef) and (node.name.startswith("test") or node.name == "runTest"):
+                    _mark(node, self._reached)
+        _Comparisons(self._compare).visit(mod)
+        own = ast.Call(ast.Name("globals", ast.Load()), [], [])
+        trust = ast.Expr(ast.Call(ast.Name(self._trust, ast.Load()), [own], []))
+        mod.body.insert(_first(mod.body), trust)
+        ast.fix_missing_locations(mod)
+
+
+def _first(body: list[ast.stmt]) -> int:
+    """Where the first statement may stand: behind the docstring and imports from the future."""
+    for index, node in enumerate(body):
+        docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not docstring and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+            return index
+    return len(body)
+
+
+def _insert(mod: ast.Module, fails: str, passes: str, place: int) -> None:
+    """Put the sentinels among the definitions of a file. ``place``: any number."""
+    places = [index for index, node in enumerate(mod.body) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    if not places:
+        return
+    for name, expected in ((fails, place + 1), (passes, place)):
+        index = places[(place >> (8 * (name == passes))) % len(places)] + 1
+        value = ast.Assign([ast.Name("value", ast.Store())], ast.Constant(place))
+        test = ast.Compare(ast.Name("value", ast.Load()), [ast.Eq()], [ast.Constant(expected)])
+        arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+        # A class has to be left before the next definition: what is inserted later stands before what was.
+        function = ast.FunctionDef(name, arguments, [value, ast.Assert(test, None)], [], None)
+        function.type_params = []  # type: ignore[attr-defined]  # Python 3.12
+        mod.body.insert(index, ast.copy_location(function, mod.body[index - 1]))
+    ast.fix_missing_locations(mod)
+
+
+def _mark(function: ast.FunctionDef, reached: str) -> None:
+    """Have a function say that it was left by its end or by a ``return`` of its own."""
+    finder = _Yields()
+    for statement in function.body:
+        finder.visit(statement)
+    if finder.found:
+        return
+
+    def call(value: ast.expr) -> ast.Call:
+        return ast.Call(ast.Name(reached, ast.Load()), [value], [])
+
+    marker = _Returns(call)
+    function.body = [marker.visit(statement) for statement in function.body]
+    function.body.append(ast.copy_location(ast.Return(call(ast.Constant(None))), function.body[-1]))
+
+
+class _Yields(ast.NodeVisitor):
+    found = False
+
+    def visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            self.found = True
+        elif not isinstance(node, _SCOPES):
+            self.generic_visit(node)
+
+
+class _Returns(ast.NodeTransformer):
+    def __init__(self, call: Callable[[ast.expr], ast.Call]) -> None:
+        self._call = call
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.Return):
+            return ast.copy_location(ast.Return(self._call(node.value or ast.Constant(None))), node)
+        return node if isinstance(node, _SCOPES) else self.generic_visit(node)
+
+
+class _Comparisons(ast.NodeTransformer):
+    def __init__(self, compare: str) -> None:
+        self._compare = compare
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        name = _NAMES.get(type(node.ops[0]))
+        if name is None or len(node.ops) != 1:
+            return node
+        arguments = [ast.Constant(name), node.left, node.comparators[0]]
+        call = ast.Call(ast.Name(self._compare, ast.Load()), arguments, [])
+        return ast.copy_location(call, node)

@@ -1,0 +1,64 @@
+"""Stand-ins for what only an attempt will bring, so that test files can be collected before there is one.
+
+A module that is not there is made up: it has every name, and what it has can be called, be a decorator or a base class.
+Anything else (counting it, comparing it, looping over it) raises: tests whose number depends on the candidate are
+counted from their source instead.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+from collections.abc import Sequence
+from typing import Any
+
+
+class StandIn:
+    """Any thing."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = self.__qualname__ = name
+
+    def __getattr__(self, name: str) -> StandIn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return StandIn(name)
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        if len(given) == 1 and not named and isinstance(given[0], types.FunctionType | type):
+            return given[0]  # as a decorator
+        return StandIn(self.__name__)
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[Any, ...]:
+        return ()
+
+    def __bool__(self) -> bool:
+        raise TypeError("what the attempt will bring is not known yet")
+
+    __eq__ = __bool__  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+
+class _Module(types.ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return StandIn(name)
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """The last on ``sys.meta_path``."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
+        above = name.rpartition(".")[0]
+        if above and not isinstance(sys.modules.get(above), _Module):
+            return None  # a real package lacks it
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        return _Module(spec.name)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        pass
