@@ -109,6 +109,26 @@ def test_cases_of_a_transform_that_can_all_be_seen() -> None:
 
 
 @pytest.mark.parametrize(
+    ("config", "prompt", "bad"),
+    [
+        ({"must_match": ["ab1"], "must_not_match": ["a"], "visible": ["ab1", "a"]}, "Match it.", True),
+        ({"must_match": ["ab1"], "must_not_match": ["abc"]}, "Match ab1, not abc.", True),
+        ({"must_match": ["ab1", "cd2"], "must_not_match": ["abc"], "visible": ["ab1"]}, "Match ab1, not abc.", False),
+    ],
+)
+def test_texts_of_an_expression_that_can_all_be_seen(config: dict[str, Any], prompt: str, bad: bool) -> None:
+    assert found("regex", config, prompt=prompt) == [("no_hidden_part", "checker.config.must_match")] * bad
+
+
+def test_visible_inputs_of_a_transform() -> None:
+    cases = [{"input": "ada", "expected": "ADA"}, {"input": "bob", "expected": "BOB"}]
+    assert found("text_transform", {"cases": cases, "visible": ["ada", "bob"]}) == [
+        ("no_hidden_part", "checker.config.cases")
+    ]
+    assert found("text_transform", {"cases": cases, "visible": ["ada"]}) == []
+
+
+@pytest.mark.parametrize(
     "command", ["sh check.sh", "python3 ./check.py", "cd .; bash -e check.sh && true", "./check.sh", "sh check.sh\n"]
 )
 def test_a_command_that_only_runs_what_the_policy_can_rewrite(command: str) -> None:

@@ -1,19 +1,18 @@
-"""``lydite tasks``: lint, split, generate and compare files of tasks."""
+"""``lydite tasks``: make, lint, split, generate and compare files of tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from lydite.sampling import Judge
-    from lydite.task import Checker, Task
-    from lydite.tasksets.lint import Finding
+from lydite.cli import tasks_making
 
-app = typer.Typer(help="Lint, split, generate and compare files of tasks.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(help="Make, lint, split and compare files of tasks.", no_args_is_help=True, add_completion=False)
+app.command("new")(tasks_making.new)
+app.command("convert")(tasks_making.convert)
+app.command("run-solution")(tasks_making.run_solution)
 
 _Json = Annotated[bool, typer.Option("--json", help="Print findings as JSON on standard output.")]
 
@@ -25,15 +24,18 @@ def lint(
 ) -> None:
     """Say what is wrong with tasks. Exit 1 when anything was found, 2 when a document cannot be used at all.
 
-    Checkers are compiled, and reference solutions of answer tasks are judged by them: a checker of your own, named as
-    path.py:name, is imported and run.
+    Checkers are compiled, workspaces are set up, and what comes of doing nothing and of the reference solution is
+    judged: a checker of your own, named as path.py:name, is imported and run.
     """
     from lydite.cli.console import err, print_json
+    from lydite.cli.tasks_judging import judged
+    from lydite.cli.tasks_solution import bench
     from lydite.sampling import Judge
     from lydite.tasksets.lint import lint_files
 
     judge = Judge()
-    findings = lint_files(files, rule=lambda task: _judged(task, judge))
+    with bench() as own:
+        findings = lint_files(files, rule=lambda task: judged(task, judge, own))
     if as_json:
         print_json({"findings": findings, "count": len(findings)})
     else:
@@ -76,25 +78,40 @@ def split(
 
 @app.command()
 def generate(
-    family: Annotated[str, typer.Argument(help="A generated family, such as arithmetic.", show_default=False)],
-    levels: Annotated[str, typer.Option(help="Levels, apart by commas: 1,2")],
-    number: Annotated[int, typer.Option("-n", "--number", help="How many tasks, all levels together.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The .jsonl file to write.")],
+    family: Annotated[str, typer.Argument(help="A generated family: arithmetic, files.", show_default=False)],
+    levels: Annotated[str, typer.Option(help="Levels, apart by commas or as a range: 1,2 or 1-3")],
+    number: Annotated[int, typer.Option("-n", "--number", "--count", help="How many tasks, all levels together.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="A .jsonl file; else standard output.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same tasks.")] = 0,
 ) -> None:
     """Generate tasks of a family."""
-    from lydite.cli.console import err
-    from lydite.errors import InputError
-    from lydite.tasksets import generate as generate_tasks
-    from lydite.tasksets import write_tasks
+    import json
 
-    try:
-        wanted = [int(level) for level in levels.split(",")]
-    except ValueError:
-        message = f"{levels!r:.60} is not a list of whole numbers"
-        raise InputError(message, field="levels", remedy="for example 1,2") from None
-    count = write_tasks(output, generate_tasks(family, levels=wanted, n=number, seed=seed))
+    from lydite.cli.console import err
+    from lydite.tasksets import generate as generate_tasks
+    from lydite.tasksets import task_document, write_tasks
+
+    tasks = generate_tasks(family, levels=_levels(levels), n=number, seed=seed)
+    if output is None:
+        for task in tasks:
+            print(json.dumps(task_document(task), ensure_ascii=False))
+        return
+    count = write_tasks(output, tasks)
     err.print(f"{output}: {count} tasks", markup=False)
+
+
+def _levels(text: str) -> list[int]:
+    from lydite.errors import InputError
+
+    found: list[int] = []
+    try:
+        for part in text.split(","):
+            first, dash, last = part.strip().partition("-")
+            found += range(int(first), int(last) + 1) if dash and first else [int(part)]
+    except ValueError:
+        message = f"{text!r:.60} is not a list of whole numbers"
+        raise InputError(message, field="levels", remedy="for example 1,2 or 1-3") from None
+    return found
 
 
 @app.command()
@@ -127,73 +144,3 @@ def overlap(
     err.print(f"of {len(held)} evaluated tasks: {told}", markup=False)
     if any(item.contaminates for item in found):
         raise typer.Exit(1)
-
-
-def _judged(task: Task, judge: Judge) -> Iterator[Finding]:
-    """What only judging tells of a task: a checker that cannot be used, and a solution that it does not accept."""
-    from lydite.errors import InputError
-    from lydite.tasksets.checkers import CHECKERS, walk
-    from lydite.tasksets.lint import Finding, finding_of
-    from lydite.verdict import Outcome
-    from lydite.verifiers import names, verify
-
-    known = names()
-    absent: dict[str, str] = {}
-    unusable: dict[str | None, Finding] = {}  # by field: a composite names the field of its part, as the part does
-    for field, part in walk(task.checker):
-        if part.type in CHECKERS and part.type not in known:
-            absent.setdefault(part.type, field)
-        elif (found := _unusable(task, field, part)) is not None:
-            unusable.setdefault(found.field, found)
-    yield from (found for field, found in unusable.items() if field not in {f"{at}.type" for at in absent.values()})
-    for kind, field in absent.items():
-        message = f"no verifier for {kind} here: it can be read, not judged"
-        remedy = "install one, or name your own as path.py:name"
-        yield Finding(rule="no_verifier", message=message, task=task.id, field=f"{field}.type", remedy=remedy)
-    if absent or unusable:
-        return
-    try:
-        judge.prepare(task)
-    except InputError as error:
-        field = (error.field or "").removeprefix(f"task {task.id}").removeprefix(".") or "metadata.flags"
-        told = InputError(error.message, field=field, remedy=error.remedy)
-        yield finding_of(told, "checker" if field.startswith("checker") else "flags", task)
-        return
-    if task.env != "none" or not isinstance(task.solution, str):
-        return
-    verdict = verify(task, task.solution)
-    if verdict.outcome is not Outcome.CORRECT:
-        read = f", read as {verdict.extracted[:60]!r}" if verdict.extracted else ""
-        message = f"the reference is judged {verdict.outcome.value} ({verdict.reason}{read})"
-        remedy = "mend the solution, or the checker's answer"
-        yield Finding(rule="solution", message=message, task=task.id, field="solution", remedy=remedy)
-
-
-def _unusable(task: Task, field: str, checker: Checker) -> Finding | None:
-    """Why this checker cannot judge; it is compiled, and asked about an empty answer, which it must stand."""
-    from lydite.errors import InputError
-    from lydite.tasksets.lint import Finding, finding_of
-    from lydite.verdict import Outcome
-    from lydite.verifiers import Submission, build
-
-    try:
-        verdict = build(checker)(Submission(text="", prompt=task.prompt_text))
-    except InputError as error:
-        named = (error.field or "checker").removeprefix("checker")
-        message = (
-            error.message if error.path is None else f"{error.path}: {error.message}"
-        )  # the finding's is the task's
-        return finding_of(InputError(message, field=field + named, remedy=error.remedy), "checker", task)
-    except Exception as error:  # code of a user's own, or of an installed package, that cannot even be loaded
-        message = f"cannot be loaded: {type(error).__name__}: {error}"[:300]
-        return Finding(rule="checker", message=message, task=task.id, field=f"{field}.type", remedy="mend the verifier")
-    if verdict.outcome is not Outcome.INVALID:
-        return None
-    gold = verdict.reason == "unparseable_gold"
-    return Finding(
-        rule="checker",
-        message=f"can judge nothing: {verdict.reason}" + (f": {verdict.detail}" if verdict.detail else ""),
-        task=task.id,
-        field=f"{field}.config.answer" if gold else f"{field}.type",
-        remedy="give an answer that can be read" if gold else "mend the verifier",
-    )

@@ -34,7 +34,7 @@ def hidden_findings(task: Task) -> Iterator[Finding]:
             own.tests(field, part)
             if part.type == "pytest"
             else own.cases(field, part)
-            if part.type in ("code", "text_transform")
+            if part.type in ("code", "text_transform", "regex")
             else own.command(field, part)
             if part.type == "exit_code"
             else own.text(field, part)
@@ -99,23 +99,26 @@ class _Own:
 
     def cases(self, field: str, part: Checker) -> Finding | None:
         """Tests that are not to be seen."""
-        name = "tests" if part.type == "code" else "cases"
-        tests = part.config.get(name)
-        if not isinstance(tests, list) or not tests:
+        tests = _tests(part)
+        if not tests:
             return None
-        shown = part.config.get("visible") or []
-        hidden = [test for test in tests if test not in shown] if isinstance(shown, list) else tests
-        where = f"{field}.config.{name}"
+        shown = part.config.get("visible")
+        seen = shown if isinstance(shown, list) else []
+        hidden = [test for test in tests if test not in seen and not (isinstance(test, dict) and _input(test) in seen)]
+        name = {"code": "tests", "text_transform": "cases", "regex": "must_match"}[part.type]
+        where, remedy = f"{field}.config.{name}", "give some that stand nowhere that the policy can read"
         if not hidden:
-            remedy = "give tests that are not in visible"
-            return self.finding("no_hidden_part", "every test is visible: an answer can list them", where, remedy)
+            message = "everything that is tried is visible: an answer can list it"
+            return self.finding("no_hidden_part", message, where, remedy)
         texts = [test for test in hidden if isinstance(test, str)]
-        for text in texts:
+        for text in texts if part.type == "code" else ():
             if (place := self._tells(text, [])) == "setup":
                 return self._told("a hidden test", place)
+        if part.type == "regex" and all(_word(text, self.prompt) for text in texts if text.strip()):
+            return self.finding("no_hidden_part", "the prompt gives every text that is tried", where, remedy)
         if all(isinstance(test, dict) and self._shows(test) for test in hidden):
             message = "the prompt gives the input and the expected output of every test: an answer can list them"
-            return self.finding("no_hidden_part", message, where, "give tests with inputs that stand nowhere")
+            return self.finding("no_hidden_part", message, where, remedy)
         return None
 
     def command(self, field: str, part: Checker) -> Finding | None:
@@ -162,6 +165,18 @@ class _Own:
             return self.finding("gold_in_prompt", f"{what} stands in the prompt", "prompt", remedy)
         message = f"{what} stands in a file of the set-up, which the policy can read"
         return self.finding("gold_in_setup", message, "setup_files", "take it out of the set-up")
+
+
+def _tests(part: Checker) -> list[Any]:
+    """What a checker of answers tries."""
+    names = {"code": ["tests"], "text_transform": ["cases"], "regex": ["must_match", "must_not_match"]}[part.type]
+    given = [part.config.get(name) for name in names]
+    return [test for tests in given if isinstance(tests, list) for test in tests]
+
+
+def _input(test: dict[str, Any]) -> Any:
+    """By which a case of a transform is named where it is visible; no value that a list holds for a test in code."""
+    return test.get("input") if "call" not in test else None
 
 
 def _outside(path: str) -> str | None:
