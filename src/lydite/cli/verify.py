@@ -122,7 +122,8 @@ def _open_input(source: str, output: str, stack: ExitStack) -> IO[bytes]:
 def _judge(stream: IO[bytes], setup: bytes, jobs: int, timeout: float | None) -> Iterator[tuple[Tally, bytes]]:
     """Tallies and output lines, block by block."""
     from lydite.cli.verify_lines import FRAMING, blocks, lost_line, make_judge, unframed
-    from lydite.verifiers.pool import Lost, NoClock, Pace, map_in_processes
+    from lydite.verifiers.chunks import Lost, NoClock, Pace
+    from lydite.verifiers.pool import map_in_processes
 
     pace = Pace()
     if jobs == 1 and timeout is None:

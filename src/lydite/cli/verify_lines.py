@@ -21,7 +21,7 @@ from lydite.reward import RewardScheme
 from lydite.task import Checker, Task
 from lydite.verdict import Outcome, Part, Verdict
 from lydite.verifiers.build import CompiledChecker, build
-from lydite.verifiers.pool import Clock, Framing, Lost, Pace, Work
+from lydite.verifiers.chunks import Clock, Framing, Lost, Pace, Work
 from lydite.verifiers.protocol import Step
 from lydite.verifiers.run import lost_verdict, submission
 

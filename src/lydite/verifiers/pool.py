@@ -24,18 +24,15 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import IO, Literal, NamedTuple
+from typing import IO, Literal
 
 import msgspec
 
 from lydite.errors import UnavailableError
+from lydite.verifiers.chunks import CLOCK, Clock, Framing, Lost, Pace, Reply, Work
 
-CHUNK_BYTES, FIRST_BYTES = 1 << 20, 1 << 13
-CHUNK_SECONDS = 0.1
-"""What a chunk should take: long beside the cost of sending it, short beside the whole, so that no worker waits for
-another one at the end."""
 AHEAD_CHUNKS, AHEAD_BYTES = 16, 16 << 20
 """Chunks per worker, and bytes in all, that are taken ahead of the replies; a slow chunk then holds nobody up."""
 PREPARE_SECONDS = 120.0
@@ -43,86 +40,10 @@ PREPARE_SECONDS = 120.0
 on the checks. No attempt is charged for it."""
 
 _SIZE = struct.Struct("<Q")
-_CLOCK = struct.Struct("<q?d120s")  # index of the item (-1: none), whether its check runs, since when, which verifier
 _BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]);"
     "from lydite.verifiers.pool import serve; serve(sys.argv[2], int(sys.argv[3]))"
 )
-
-
-class Lost(NamedTuple):
-    """An item without a reply, and why.
-
-    ``timeout``: its check took too long. ``stuck``: what comes before the check did. ``died``: the worker ended.
-    ``verifier`` is the id that the worker gave, where a check had begun.
-    """
-
-    why: Literal["timeout", "stuck", "died"]
-    item: bytes
-    verifier: str = ""
-
-
-Reply = bytes | Lost
-
-
-class Framing(NamedTuple):
-    """How a chunk is made of items. An item is a chunk of one."""
-
-    split: Callable[[bytes], list[bytes]]
-    join: Callable[[list[bytes]], bytes]
-
-
-def _pack(items: list[bytes]) -> bytes:
-    return items[0] if len(items) == 1 else msgspec.msgpack.encode([msgspec.msgpack.decode(one)[0] for one in items])
-
-
-PACKED = Framing(lambda chunk: [msgspec.msgpack.encode([one]) for one in msgspec.msgpack.decode(chunk)], _pack)
-"""A chunk is a MessagePack list."""
-
-
-class Pace:
-    """How many bytes make a chunk: as many as take ``CHUNK_SECONDS``, going by those before."""
-
-    def __init__(self) -> None:
-        self.bytes = FIRST_BYTES
-
-    def note(self, size: int, seconds: float) -> None:
-        """A chunk of this size took so long."""
-        wanted = int(size * CHUNK_SECONDS / max(seconds, 1e-6))
-        self.bytes = max(1, min(wanted, 4 * self.bytes, CHUNK_BYTES))
-
-
-class Clock:
-    """Where a worker is, in memory that its parent reads."""
-
-    def __init__(self, memory: mmap.mmap) -> None:
-        self._memory = memory
-
-    def item(self, index: int) -> None:
-        """The item at this place of the chunk is next; nothing of it runs yet. -1: between chunks."""
-        _CLOCK.pack_into(self._memory, 0, index, False, time.monotonic(), b"")
-        self._index = index
-
-    def start(self, verifier: str) -> None:
-        """Its check starts now: from here on, the time is the attempt's."""
-        _CLOCK.pack_into(self._memory, 0, self._index, True, time.monotonic(), verifier.encode()[:120])
-
-
-class NoClock(Clock):
-    """For work in this process, which nobody watches."""
-
-    def __init__(self) -> None:
-        pass
-
-    def item(self, index: int) -> None:
-        """Nothing."""
-
-    def start(self, verifier: str) -> None:
-        """Nothing."""
-
-
-Work = Callable[[bytes, Clock], bytes]
-"""From a chunk to its reply. Calls ``clock.item`` with the index of each item and ``clock.start`` at its check."""
 
 
 def map_in_processes(
@@ -199,8 +120,8 @@ class _Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._stopped = False
         self._clock_file = tempfile.TemporaryFile()  # noqa: SIM115  (closed in close)
-        self._clock_file.truncate(_CLOCK.size)
-        self._clock = mmap.mmap(self._clock_file.fileno(), _CLOCK.size)
+        self._clock_file.truncate(CLOCK.size)
+        self._clock = mmap.mmap(self._clock_file.fileno(), CLOCK.size)
 
     def run(self, chunk: bytes) -> list[Reply]:
         """Replies to a chunk. Where the worker ended at one item, that item is lost and the others are done again."""
@@ -268,7 +189,7 @@ class _Worker:
     def _exchange(self, chunk: bytes) -> bytes | tuple[Literal["timeout", "stuck", "died"], int | None, str]:
         if self._stopped:
             return "died", None, ""
-        _CLOCK.pack_into(self._clock, 0, -1, False, 0.0, b"")
+        CLOCK.pack_into(self._clock, 0, -1, False, 0.0, b"")
         process = self._start()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -281,7 +202,7 @@ class _Worker:
         except OSError:
             data = None
         if data is None:
-            at, _, _, verifier = _CLOCK.unpack_from(self._clock, 0)
+            at, _, _, verifier = CLOCK.unpack_from(self._clock, 0)
             self._end()
             return "died", at if at >= 0 else None, _name(verifier)
         return data
@@ -290,11 +211,11 @@ class _Worker:
         """Until the worker answers or ends; why it must be ended and at which item, where one took too long."""
         pause = min(0.2, timeout / 4)
         while not select.select([pipe], [], [], pause)[0]:
-            read = _CLOCK.unpack_from(self._clock, 0)
+            read = CLOCK.unpack_from(self._clock, 0)
             at, runs, since, verifier = read
             if at < 0 or time.monotonic() - since <= (timeout if runs else PREPARE_SECONDS):
                 continue
-            if _CLOCK.unpack_from(self._clock, 0) == read:  # else it was read while it was written
+            if CLOCK.unpack_from(self._clock, 0) == read:  # else it was read while it was written
                 return "timeout" if runs else "stuck", int(at), _name(verifier)
         return None
 
@@ -323,7 +244,7 @@ def serve(target: str, clock_fd: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    clock = Clock(mmap.mmap(clock_fd, _CLOCK.size))
+    clock = Clock(mmap.mmap(clock_fd, CLOCK.size))
     module, _, name = target.partition(":")
     work: Work = getattr(importlib.import_module(module), name)(_read(source))
     _write(sink, b"")

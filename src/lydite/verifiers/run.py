@@ -14,7 +14,8 @@ from lydite.rollout import Message, last_assistant, prompt_text
 from lydite.task import Checker, Task
 from lydite.verdict import Outcome, Verdict
 from lydite.verifiers.build import build
-from lydite.verifiers.pool import PACKED, PREPARE_SECONDS, Clock, Lost, NoClock, Pace, Work, map_in_processes
+from lydite.verifiers.chunks import PACKED, Clock, Lost, NoClock, Pace, Work
+from lydite.verifiers.pool import PREPARE_SECONDS, map_in_processes
 from lydite.verifiers.protocol import Submission
 from lydite.verifiers.task_checker import checker_of
 
