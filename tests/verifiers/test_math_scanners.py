@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lydite.verifiers import text as scanners
-from lydite.verifiers.math import claims, disclaimed
+from lydite.verifiers.math import claims, disclaimed, tokens
 from lydite.verifiers.math.normalise import _dressed, trim
 from lydite.verifiers.text import holds
 
@@ -117,3 +117,10 @@ texts = st.lists(
 @settings(max_examples=500)
 def test_what_is_seen_at_a_glance_is_what_a_search_finds(text: str, policy: str) -> None:
     assert extract.extract(text, policy) == extract._searched(text, policy)
+
+
+@given(st.sampled_from(sorted(tokens._ALONE)), st.text(alphabet=ASCII, max_size=4))
+def test_characters_that_stand_alone_begin_no_longer_token(char: str, following: str) -> None:
+    match = tokens._LEX.match(char + following)
+    assert match is not None
+    assert (match.lastgroup, match.group()) == ("op", char)

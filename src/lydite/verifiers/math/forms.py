@@ -35,8 +35,10 @@ class Forms:
         return self.tokens[self.at - 1]
 
     def is_next(self, *values: str) -> bool:
-        token = self.peek()
-        return token is not None and token.type in ("op", "cmd") and token.value in values
+        if self.at >= len(self.tokens):
+            return False
+        token = self.tokens[self.at]
+        return token.type in ("op", "cmd") and token.value in values
 
     def expect(self, value: str) -> None:
         if not self.is_next(value):

@@ -55,7 +55,7 @@ def parse(tokens: list[Token]) -> Node:
     node = parser.expression(0)
     if parser.at < len(parser.tokens):
         raise NotMathError
-    if height(node) > MAX_HEIGHT:
+    if 2 * len(tokens) >= MAX_HEIGHT and height(node) > MAX_HEIGHT:  # a token adds two levels at most
         raise TooBigError  # evaluation recurses
     return node
 

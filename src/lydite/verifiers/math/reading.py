@@ -21,6 +21,7 @@ _FAST = re.compile(
     r"(-)?(\\?\$)?\s?(-)?(\d{1,15}|\d{1,3}(?:,\d{3}){1,6})(\.\d{1,15})?(?:/(\d{1,15}))?(\s?\\?%)?|(-)?\\[dt]?frac\s?\{(-?\d{1,15})\}\s?\{(\d{1,15})\}"
 )
 _SPACE = re.compile(r"\s+|\\(?:left|right|displaystyle|,|;|!|quad|qquad)(?![A-Za-z])\s*|~")
+_PACKED = re.compile(r"[!-[\]-}]*")  # nothing of what is left out below
 _GAP = re.compile(r"(?<=\d)(?:\s|\\[ ,;!]|~)+(?=\d)")  # 4 2 is not 42
 _HEDGE = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|between|either|unless|except|otherwise|any (?:other )?(?:value"
@@ -33,6 +34,7 @@ _ROUGHLY = re.compile(
     r"(?<=\S)\s*,?\s*(?:\\text\s?\{\s?)?,?\s?(?:or |which is |that is |i\.e\. )?"
     r"(?:about|approximately|approx\.?|roughly)\s\}?\s?"
 )
+_BETWEEN = re.compile(r"[\s\-.]+")
 _CHOICE = re.compile(r"[(\[]?([A-Z])[)\].]?")
 _CHOSEN = re.compile(r"(?:[(\[]([A-J])[)\]][.:]?|([A-J])[).:])\s*(?=\S)")
 _UNWRAP = re.compile(r"\\(?:text[a-z]{0,6}|math(?:rm|bf|it|sf|tt)|mbox|bf|rm|operatorname)\b\s?|\\[ ,;!]|[{}$~*]")
@@ -100,12 +102,12 @@ def _parsed(text: str, thousands: bool) -> Answer:
         clean = _ROUGHLY.sub(r" \\approx ", clean)
     if "{}^" in clean or "{.}" in clean:
         clean = _POINT.sub(".", clean.replace("{}^", "^"))
-    if thousands:
+    if thousands and clean != text:
         fast = _FAST.fullmatch(clean)
         if fast is not None:
             return _plain_number(clean, fast)
-    raw = _SPACE.sub("", _GAP.sub("_", clean))
-    if not any(char.isalnum() or char == "\\" for char in raw) and raw not in ("{}",):
+    raw = clean if _PACKED.fullmatch(clean) else _SPACE.sub("", _GAP.sub("_", clean))
+    if not (raw[1:2].isalnum() or any(char.isalnum() or char == "\\" for char in raw)) and raw not in ("{}",):
         return Answer("none", raw)
     try:
         with working():  # chains are compared: an account of its own, for what is read is kept
@@ -172,7 +174,7 @@ def _read(clean: str, raw: str, thousands: bool) -> Answer:
     if noted is not None:
         return noted
     wordy = (
-        any(len(word) > 2 and word.isalpha() for word in re.split(r"[\s\-.]+", plain))
+        any(len(word) > 2 and word.isalpha() for word in _BETWEEN.split(plain))
         if " " in plain or plain.isalpha() or "-" in plain
         else False
     )

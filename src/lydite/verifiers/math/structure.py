@@ -27,9 +27,7 @@ _RELATIONS = {
 def _dress(tokens: list[Token]) -> list[Token]:
     """Without dollar signs that delimit mathematics and without closing punctuation."""
     kept = [
-        token
-        for index, token in enumerate(tokens)
-        if not (token.value == "$" and token.type == "op" and not _money(tokens, index))
+        token for index, token in enumerate(tokens) if token.type != "op" or token.value != "$" or _money(tokens, index)
     ]
     while kept and kept[-1].type == "op" and kept[-1].value in (".", ",", ";", ":"):
         kept.pop()
@@ -55,7 +53,10 @@ def structure(tokens: list[Token], raw: str) -> Answer | None:
     tokens = _dress(tokens)
     if not tokens:
         return None
-    if not any(token.value in _SEPARATORS for token in tokens if token.type in ("op", "word")):
+    for token in tokens:
+        if token.type in ("op", "word") and token.value in _SEPARATORS:
+            break
+    else:
         return _set_builder(tokens, raw) or _segment(tokens, raw)
     segments: list[list[Token]] = [[]]
     joined = ""
@@ -99,7 +100,10 @@ def _compound(parts: tuple[Answer, ...]) -> Answer | None:
 
 
 def _segment(tokens: list[Token], raw: str) -> Answer | None:
-    if not any(token.value in _RELATIONS for token in tokens if token.type in ("op", "cmd")):
+    for token in tokens:
+        if token.type in ("op", "cmd") and token.value in _RELATIONS:
+            break
+    else:
         return term(tokens, raw)
     parts: list[list[Token]] = [[]]
     operators: list[str] = []

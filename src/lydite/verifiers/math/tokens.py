@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from lydite.verifiers.math.nodes import NotMathError, TooBigError
@@ -27,6 +28,7 @@ _LEX = re.compile(
     r"|(?P<op>\*\*|\+/-|<=|=<|:=|>=|!=|==|=>|->|\.\.\.|[^\sA-Za-z\d])",
     re.DOTALL,
 )
+_ALONE = frozenset("()[]{},;^_|/&%")  # what begins no longer token
 _SCALE = re.compile(r"[eE]([-+]?\d{1,9})(?![\d.])")
 
 _SKIP = frozenset(
@@ -102,7 +104,14 @@ def number(text: str) -> Fraction:
     """Exact value of digits with an optional point. Refuses what is too long, before converting it."""
     if len(text) > MAX_DIGITS:
         raise TooBigError
+    return _small(text) if len(text) < 16 else _exact(text)
+
+
+def _exact(text: str) -> Fraction:
     return Fraction(int(text)) if text.isdigit() else Fraction(text)
+
+
+_small = lru_cache(maxsize=4096)(_exact)
 
 
 def _repeating(text: str) -> Fraction:
@@ -146,24 +155,32 @@ def tokenize(text: str, thousands: bool = True) -> list[Token]:
     pending = ""  # the next brace opens this kind of group
     at, size = 0, len(text)
     while at < size:
-        match = _LEX.match(text, at)
-        if match is None:
-            raise NotMathError
-        kind, value = str(match.lastgroup), match.group()
-        at = match.end()
-        if kind == "space":
+        value, begin = text[at], at
+        if value == " ":
+            at += 1
             spaced = True
             continue
+        if value in _ALONE:
+            kind, at = "op", at + 1
+        else:
+            match = _LEX.match(text, at)
+            if match is None:
+                raise NotMathError
+            kind, value = str(match.lastgroup), match.group()
+            at = match.end()
+            if kind == "space":
+                spaced = True
+                continue
         in_text = bool(braces) and braces[-1] in ("text", "roman")
         if len(out) > MAX_TOKENS:
             raise TooBigError
         if kind == "num":
             if "," in value and "{,}" not in value and "\\" not in value and (depth or not thousands):
                 value = value.partition(",")[0]  # within brackets a comma parts the coordinates
-                at = match.start() + len(value)
+                at = begin + len(value)
             if out and out[-1].value in ("_", "^") and not value.replace(".", "").isdigit():
                 value = value[: next(i for i, char in enumerate(value) if not (char.isdigit() or char == "."))]
-                at = match.start() + len(value)  # \\log_2 256: the subscript ends at the space
+                at = begin + len(value)  # \\log_2 256: the subscript ends at the space
             scale = _SCALE.match(text, at) if text[at : at + 1] in ("e", "E") else None
             plain = value.isdigit()
             amount = number(value if plain else "".join(char for char in value if char.isdigit() or char == "."))

@@ -152,7 +152,7 @@ def _lookup(word: str) -> tuple[str, int, Fraction] | None:
 
 def name_temperatures(text: str) -> str:
     r"""A text with ``°C``, ``^\circ\text{F}``, ``degrees C`` and the like written out: celsius, fahrenheit."""
-    return _DEGREES.sub(_named, text) if "°" in text or "\\" in text or "deg" in text else text
+    return _DEGREES.sub(_named, text) if "circ" in text or "deg" in text or "°" in text else text
 
 
 def _named(match: re.Match[str]) -> str:
