@@ -17,7 +17,7 @@ from lydite.verdict import Part, Verdict
 from lydite.verifiers.code import box
 from lydite.verifiers.code.compare import shown
 from lydite.verifiers.code.outcome import Outcome, ended, failed, read_records
-from lydite.verifiers.code.programs import candidate_program
+from lydite.verifiers.code.programs import calls_input, candidate_program, portable
 from lydite.verifiers.code.source import defines
 from lydite.verifiers.code.values import encode
 from lydite.verifiers.fences import fenced_blocks, pick_block
@@ -154,7 +154,9 @@ def _run(source: str, settings: TransformConfig, normal: Callable[[str], str]) -
             rest = len(settings.cases) - len(done)
             return [*done, *[(None, Outcome("timeout", f"not run after {late} that ran out of time"))] * rest]
         some = settings.cases[len(done) : len(done) + (1 if late or not done else CHUNK)]
-        calls = [encode((False, [(settings.entry_point, encode(((case.input,), {})))])) for case in some]
+        calls = [
+            calls_input([(settings.entry_point, portable(encode(((case.input,), {}))))], watched=False) for case in some
+        ]
         for case, result in zip(some, box.run_each(program, calls, limits), strict=True):
             failure = ended(result)
             value, outcome = (None, failure) if failure is not None else _returned(result.stdout, case, normal)
