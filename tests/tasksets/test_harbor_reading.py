@@ -77,7 +77,6 @@ def test_a_folder_is_a_task(tmp_path: Path) -> None:
         "image": "ubuntu:24.04",
         "workdir": "/app",
         "agent_timeout_sec": 60.0,
-        "verifier_timeout_sec": 30.0,
     }
 
 
@@ -86,7 +85,7 @@ def test_the_checker_carries_the_tests(tmp_path: Path) -> None:
     carried = carried_by(task.checker.config["script"])
     assert carried is not None
     assert carried["files"] == {name[6:]: text for name, text in FILES.items() if name.startswith("tests/")}
-    assert (carried["workdir"], carried["timeout"]) == ("/app", 30.0)
+    assert (carried["workdir"], task.checker.config["timeout"]) == ("/app", 30.0)
 
 
 def test_no_test_reaches_the_set_up_or_the_prompt(tmp_path: Path) -> None:
@@ -127,6 +126,7 @@ def test_a_task_without_a_solution_has_none(tmp_path: Path) -> None:
         ("[agent]\nuser = 'root'", "agent.user"),
         ("[verifier]\nenvironment_mode = 'separate'", "verifier.environment_mode"),
         ("[verifier.environment]\ncpus = 1", "verifier.environment"),
+        ("[verifier]\ntimeout_sec = 9999", "verifier.timeout_sec"),
         ("[verifier]\nenv = { KEY = '${KEY}' }", "verifier.env"),
         ("[solution]\nenv = { KEY = '${KEY:-x}' }", "solution.env"),
         ("[[steps]]\nname = 'one'", "steps"),

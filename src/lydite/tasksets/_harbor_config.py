@@ -21,6 +21,9 @@ MEMORY_MB: Final = 512
 STORAGE_MB: Final = 64
 """MiB of files that a workspace can hold."""
 
+LONGEST: Final = 3600
+"""Seconds that tests may take."""
+
 _Check = Callable[[Any], str | None]
 _Table = dict[str, "_Check | None"]  # None: kept, or without meaning here
 
@@ -49,6 +52,11 @@ def _cpus(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"is no number: {show(value)}"
     return f"this machine has {have}: lower it if that is enough" if value > have else None
+
+
+def _seconds(value: Any) -> str | None:
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= LONGEST
+    return None if good else f"give seconds above 0, up to {LONGEST}"
 
 
 def _literal(value: Any) -> str | None:
@@ -93,6 +101,7 @@ _TABLES: Final[dict[str, _Table | None]] = {
     "agent": _PHASE,
     "verifier": {
         **_PHASE,
+        "timeout_sec": _seconds,
         "env": _literal,
         "environment_mode": lambda value: None if value == "shared" else "tests run on a copy of the workspace: shared",
         "environment": _never("tests have no environment of their own: they run on a copy of the workspace"),

@@ -88,9 +88,9 @@ def main(task: dict[str, Any]) -> int:
     env = {**os.environ, "PATH": path, **task["env"]}
     command = [shell, f"{root}/tests/test.sh"]
     try:
-        done = subprocess.run(command, env=env, stdout=sys.stderr, timeout=task["timeout"], check=False)  # noqa: S603
+        done = subprocess.run(command, env=env, stdout=sys.stderr, check=False)  # noqa: S603
         told = reward(root / "logs" / "verifier")
-    except (subprocess.TimeoutExpired, ValueError, OSError) as error:
+    except (ValueError, OSError) as error:
         print(f"tests/test.sh: {error}", file=sys.stderr)
         return 1
     print(f"tests/test.sh: exit code {done.returncode}", file=sys.stderr)

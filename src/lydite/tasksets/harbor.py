@@ -22,6 +22,7 @@ import base64
 import json
 import re
 import shlex
+import zlib
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
@@ -37,7 +38,14 @@ SOLUTION: Final = ".solution"
 """Folder of the workspace in which a reference solution's own files stand while it runs."""
 RELOCATE: Final = f"python3 {SOLUTION}/.relocate.py"
 CLEAN: Final = f"rm -r {SOLUTION}"
-_HEADER: Final = "# Tests of a Harbor task: laid out on a copy of the workspace, and run.\nimport json\n\nTASK = "
+_HEADER: Final = """\
+# Tests of a Harbor task: laid out on a copy of the workspace, and run.
+import base64, json, zlib
+
+TASK = json.loads("""
+_PACKED: Final = ("zlib.decompress(base64.b64decode(", "))")
+_READABLE: Final = 20_000  # characters of tests that stand in the script as they are
+_CHARACTERS: Final = 100_000  # that a script may have
 _LIMIT: Final = 16 << 20  # bytes of all the files of a task
 _CANARY = re.compile(r"<!--.*canary.*-->|#.*canary.*", re.IGNORECASE)
 _UNHONOURED: Final = {
@@ -69,7 +77,13 @@ def read_harbor(folder: Path) -> dict[str, Any]:
         "env": "workspace",
         "setup_files": {path: _text(file) for path, file in layout.files.items()},
         "setup_commands": layout.commands,
-        "checker": {"type": "script", "config": {"script": _checker(folder, config, layout.workdir)}},
+        "checker": {
+            "type": "script",
+            "config": {
+                "script": _checker(folder, config, layout.workdir),
+                "timeout": config["verifier"].get("timeout_sec", 600.0),
+            },
+        },
         "solution": _solution(folder, config, layout.workdir),
         "metadata": {**metadata, "harbor": _kept(config, layout)},
         **own,
@@ -83,8 +97,10 @@ def tests_of(script: str) -> dict[str, Any] | None:
     """What the checker's script of a task that was read from a folder carries; ``None`` for any other script."""
     if not script.startswith(_HEADER):
         return None
-    line = script.removeprefix(_HEADER).partition("\n")[0]
-    carried: dict[str, Any] = json.loads(json.loads(line.removeprefix("json.loads(").removesuffix(")")))
+    literal = script.removeprefix(_HEADER).partition("\n")[0].removesuffix(")")
+    packed = literal.startswith(_PACKED[0])
+    text: str = json.loads(literal.removeprefix(_PACKED[0]).removesuffix(_PACKED[1]) if packed else literal)
+    carried: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(text)) if packed else text)
     return carried
 
 
@@ -108,8 +124,8 @@ def _checker(folder: Path, config: dict[str, Any], workdir: str) -> str:
     tests = folder / "tests"
     if not (tests / "test.sh").is_file():
         raise InputError("there is no test.sh", path=tests / "test.sh", remedy="write the reward there")
-    carried: dict[str, Any] = {"files": {}, "binary": {}, "workdir": workdir}
-    carried |= {"env": config["verifier"].get("env", {}), "timeout": config["verifier"].get("timeout_sec", 600.0)}
+    env = config["verifier"].get("env", {})
+    carried: dict[str, Any] = {"files": {}, "binary": {}, "workdir": workdir, "env": env}
     for path, file in _tree(tests).items():
         data = file.read_bytes()
         try:
@@ -118,8 +134,15 @@ def _checker(folder: Path, config: dict[str, Any], workdir: str) -> str:
             carried["binary"][path] = base64.b64encode(data).decode()
         if path.endswith(".sh"):
             _refuse_network(file)
-    text = json.dumps(json.dumps(carried, ensure_ascii=False))  # an ASCII literal, whatever the tests hold
-    return f"{_HEADER}json.loads({text})\n{_source('_relocate')}\n{_source('_harbor_run')}"
+    text = json.dumps(carried, ensure_ascii=False)
+    literal = json.dumps(text)  # ASCII, whatever the tests hold
+    if len(literal) > _READABLE:
+        literal = json.dumps(base64.b64encode(zlib.compress(text.encode(), 9)).decode()).join(_PACKED)
+    script = f"{_HEADER}{literal})\n{_source('_relocate')}\n{_source('_harbor_run')}"
+    if len(script) > _CHARACTERS:
+        message = f"hold more than a checker can carry ({len(script)} characters, packed, of {_CHARACTERS})"
+        raise InputError(message, path=tests, remedy="make the files of the tests smaller")
+    return script
 
 
 def _source(module: str) -> str:
@@ -162,9 +185,8 @@ def _kept(config: dict[str, Any], layout: Layout) -> dict[str, Any]:
     """What task.toml says that nothing here acts on."""
     kept = {name: value for name, value in config["task"].items() if name != "name"}
     kept |= {"image": layout.image, "workdir": layout.workdir}
-    for table in ("agent", "verifier"):
-        if "timeout_sec" in config[table]:
-            kept[f"{table}_timeout_sec"] = config[table]["timeout_sec"]
+    if "timeout_sec" in config["agent"]:
+        kept["agent_timeout_sec"] = config["agent"]["timeout_sec"]
     return kept
 
 

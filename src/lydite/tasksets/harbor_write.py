@@ -72,6 +72,8 @@ def harbor_files(task: Task) -> dict[str, bytes]:
     Raises:
         InputError: Harbor has no place for something; names the field.
     """
+    if task.env != "workspace":
+        raise InputError("is no workspace", field="env", remedy="a task whose answer is judged stays a task document")
     if len(task.prompt) != 1 or task.prompt[0] != Message(role="user", content=task.prompt[0].content):
         raise InputError("is more than one text", field="prompt", remedy="an instruction is one text")
     kept = task.metadata.get("harbor")
@@ -79,12 +81,13 @@ def harbor_files(task: Task) -> dict[str, bytes]:
     carried = tests_of(task.checker.config["script"]) if task.checker.type == "script" else None
     workdir = carried["workdir"] if carried else WORKDIR
     tests = _carried(carried) if carried else _tests(task)
+    solution, variables = _solution(task)
     held = {
         "instruction.md": task.prompt_text + "\n",
-        "task.toml": _toml(_config(task, kept, carried)),
+        "task.toml": _toml({**_config(task, kept, carried), "solution": {"env": variables} if variables else {}}),
         "environment/Dockerfile": _dockerfile(task, kept.get("image", IMAGE), workdir),
         **{f"environment/files/{normal(path)}": text for path, text in task.setup_files.items()},
-        **_solution(task),
+        **solution,
     }
     return {**{path: text.encode() for path, text in held.items()}, **tests}
 
@@ -105,7 +108,7 @@ def _config(task: Task, kept: dict[str, Any], carried: dict[str, Any] | None) ->
     if task.difficulty and task.difficulty != task.metadata.get("difficulty"):
         own["difficulty"] = task.difficulty
     metadata = {name: value for name, value in task.metadata.items() if name != "harbor"}
-    verifier = {"timeout_sec": kept.get("verifier_timeout_sec", 600.0)}
+    verifier = {"timeout_sec": task.checker.config.get("timeout", 600.0 if carried else 30.0)}
     return {
         "schema_version": "1.4",
         **({"task": about} if "name" in about else {}),
@@ -160,14 +163,14 @@ def _script(task: Task, config: dict[str, Any]) -> dict[str, str]:
     return {"test.sh": f"#!/bin/bash\n{test}", "check.py": config["script"], "score.py": _SCORE}
 
 
-_SCORE: Final = '''"""The score of a script: the number on its last line, else 1 where it left with code 0."""
+_SCORE: Final = '''"""The score of a script: the number on its last line, else 1; 0 if it does not end with code 0."""
 
 import sys
 
 code, lines = int(sys.argv[1]), sys.argv[2].strip().splitlines()
 try:
     score = float(lines[-1])
-    print(score if 0 <= score <= 1 else 0)
+    print(score if code == 0 and 0 <= score <= 1 else 0)
 except (IndexError, ValueError):
     print(1 if code == 0 else 0)
 '''
@@ -207,27 +210,37 @@ print((len(cases) - len(bad)) / len(cases) if cases else 0)
 _MAKERS: Final = {"exit_code": _exit_code, "file_exists": _file_exists, "pytest": _pytest, "script": _script}
 
 
-def _solution(task: Task) -> dict[str, str]:
+def _solution(task: Task) -> tuple[dict[str, str], dict[str, str]]:
+    """Files of solution/, and the variables that they are given."""
     if not isinstance(task.solution, dict):
-        return {}
+        return {}, {}
     files: dict[str, str] = {normal(path): text for path, text in task.solution.get("files", {}).items()}
     commands: list[str] = list(task.solution.get("commands", []))
-    own = [command for command in commands if command != RELOCATE]
-    if own == [f"bash {SOLUTION}/solve.sh", CLEAN] and all(path.startswith(SOLUTION + "/") for path in files):
+    if all(path.startswith(SOLUTION + "/") for path in files) and (env := _solving(commands)) is not None:
         below = {path.removeprefix(SOLUTION + "/"): text for path, text in files.items()}
-        return {f"solution/{path}": text for path, text in below.items() if path != ".relocate.py"}
+        return {f"solution/{path}": text for path, text in below.items() if path != ".relocate.py"}, env
     lines = ["#!/bin/bash", "set -e"]
     if files:
         lines.append("cp -r /solution/files/. .")
     lines += [f"sh -c {shlex.quote(command)}" for command in commands]
-    return {"solution/solve.sh": "\n".join(lines) + "\n", **{f"solution/files/{p}": t for p, t in files.items()}}
+    held = {f"solution/files/{path}": text for path, text in files.items()}
+    return {"solution/solve.sh": "\n".join(lines) + "\n", **held}, {}
+
+
+def _solving(commands: list[str]) -> dict[str, str] | None:
+    """The variables, where these commands are those of a solution that was read from a folder."""
+    rest = [command for command in commands if command != RELOCATE]
+    if len(rest) != 2 or rest[1] != CLEAN or not rest[0].endswith(f"bash {SOLUTION}/solve.sh"):
+        return None
+    words = shlex.split(rest[0])[:-2]
+    return dict(word.split("=", 1) for word in words) if all("=" in word for word in words) else None
 
 
 def _toml(config: dict[str, Any]) -> str:
     """TOML with one level of tables and, below it, inline ones."""
     lines = [f"{name} = {_value(value)}" for name, value in config.items() if not isinstance(value, dict)]
     for name, table in config.items():
-        if isinstance(table, dict):
+        if isinstance(table, dict) and table:
             lines += ["", f"[{name}]"]
             lines += [f"{_key(key)} = {_value(value, f'{name}.{key}')}" for key, value in table.items()]
     return "\n".join(lines) + "\n"

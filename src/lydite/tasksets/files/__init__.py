@@ -33,6 +33,7 @@ MAKERS: dict[int, tuple[Maker, ...]] = {
     5: programs.LEVEL_5,
 }
 LEVELS = tuple(MAKERS)
+_TRIES = 500  # draws in a row without a new prompt, after which a kind is exhausted
 
 
 def generate(levels: Sequence[int], n: int, seed: int) -> list[Task]:
@@ -51,17 +52,16 @@ def generate(levels: Sequence[int], n: int, seed: int) -> list[Task]:
 
 
 def _distinct(level: int, seed: int) -> Iterator[Task]:
+    """The kinds of a level in turn, each with prompts that did not come before, until it has no more of them."""
     rng = random.Random(f"lydite-files-{level}-{seed}")
     makers = list(MAKERS[level])
     seen: set[str] = set()
-    misses = 0
-    while misses < 2_000:
-        for maker in makers:
-            draft = maker(rng)
-            if draft.prompt in seen:
-                misses += 1
+    while makers:
+        for maker in tuple(makers):
+            draft = next((draft for draft in (maker(rng) for _ in range(_TRIES)) if draft.prompt not in seen), None)
+            if draft is None:
+                makers.remove(maker)
                 continue
-            misses = 0
             seen.add(draft.prompt)
             yield task_of(level, draft)
     message = f"level {level} has only {len(seen)} different prompts within reach"
