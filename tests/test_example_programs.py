@@ -43,7 +43,7 @@ def _domains(*arguments: str) -> list[list[str]]:
 @pytest.mark.train
 def test_every_domain_is_sampled_and_its_hacks_are_stopped() -> None:
     pytest.importorskip("torch")
-    table = _domains("--policy", "builtin:tiny", "--max-tokens", "48")
+    table = _domains("--policy", "builtin:tiny", "--max-tokens", "8")
     assert [row[0] for row in table] == DOMAINS
     assert all(row[1] == "9" for row in table if row[1:3] != ["left", "out:"])
 
