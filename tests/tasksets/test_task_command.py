@@ -63,9 +63,77 @@ def test_overlap_tells_in_words(tmp_path: Path) -> None:
     assert "1 duplicate, 0 near, 0 template" in result.stderr
 
 
+def test_a_starter_is_written_linted_and_solved(tmp_path: Path) -> None:
+    shown = run("new", "script")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("# ")
+    path = tmp_path / "t.yaml"
+    assert run("new", "script", "-o", path).returncode == 0
+    assert path.read_text() == shown.stdout
+    assert run("lint", path).returncode == 0
+    result = run("run-solution", path, "--json")
+    assert result.returncode == 0
+    told = json.loads(result.stdout)
+    assert (told["ok"], told["count"], told["tasks"][0]["outcome"]) == (1, 1, "correct")
+
+
+def test_run_solution_leaves_with_1_where_one_does_not_score_1(tmp_path: Path) -> None:
+    math = {"type": "math", "config": {"answer": "1"}}
+    state = {"type": "exit_code", "config": {"command": "grep -q x a"}}
+    documents: list[dict[str, object]] = [
+        {"id": "good", "prompt": "a", "checker": math, "solution": "\\boxed{1}"},
+        {"id": "bad", "prompt": "b", "checker": math, "solution": "\\boxed{2}"},
+        {"id": "none", "prompt": "c", "checker": math},
+        {"id": "fails", "prompt": "d", "checker": state, "solution": {"commands": ["false"]}},
+        {
+            "id": "set-up",
+            "prompt": "e",
+            "checker": state,
+            "setup_commands": ["false"],
+            "solution": {"files": {"a": "x"}},
+        },
+        {"id": "state", "prompt": "f", "checker": state, "solution": {"files": {"a": "x"}}},
+    ]
+    path = write(tmp_path / "t.jsonl", *documents)
+    result = run("run-solution", path, "--json")
+    assert result.returncode == 1
+    told = {item["id"]: (item["ok"], item["reason"]) for item in json.loads(result.stdout)["tasks"]}
+    assert told == {
+        "good": (True, "correct"),
+        "bad": (False, "incorrect"),
+        "none": (False, "no_solution"),
+        "fails": (False, "failed"),
+        "set-up": (False, "failed"),
+        "state": (True, "correct"),
+    }
+    assert "2 of 6" in result.stderr
+    lines = run("run-solution", path).stdout.splitlines()
+    assert [line.split("\t")[:2] for line in lines][:2] == [["ok", "good"], ["NO", "bad"]]
+    assert "setup_commands.0" in lines[4]
+
+
+def test_convert_to_folders_and_back(tmp_path: Path) -> None:
+    assert run("new", "harbor", "-o", tmp_path / "h").returncode == 0
+    assert run("convert", tmp_path / "h", "-o", tmp_path / "t.jsonl").returncode == 0
+    assert run("convert", tmp_path / "t.jsonl", "-o", tmp_path / "out").returncode == 0
+    assert load_tasks(tmp_path / "out") == load_tasks(tmp_path / "h") == load_tasks(tmp_path / "t.jsonl")
+    again = run("convert", tmp_path / "t.jsonl", "-o", tmp_path / "out")
+    assert (again.returncode, "already" in again.stderr) == (2, True)
+
+
+def test_generate_takes_ranges_and_prints(tmp_path: Path) -> None:
+    file = tmp_path / "f.jsonl"
+    shown = run("generate", "files", "--levels", "1-2", "--count", 10, "--seed", 5)
+    assert run("generate", "files", "--levels", "1,2", "-n", 10, "--seed", 5, "-o", file).returncode == 0
+    assert (shown.returncode, shown.stdout) == (0, file.read_text())
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
+        (("new", "mth"), "did you mean 'math'?"),
+        (("generate", "files", "--levels", "-1", "-n", 1), "levels"),
+        (("generate", "files", "--levels", "2-", "-n", 1), "levels"),
         (("generate", "arithmetc", "--levels", "1", "-n", 1, "-o", "x.jsonl"), "did you mean 'arithmetic'?"),
         (("generate", "arithmetic", "--levels", "one", "-n", 1, "-o", "x.jsonl"), "levels"),
         (("generate", "arithmetic", "--levels", "1", "-n", 1, "-o", "x.txt"), ".jsonl"),
@@ -103,14 +171,17 @@ def test_lint_compiles_checkers_and_judges_solutions(tmp_path: Path) -> None:
     expected: list[tuple[dict[str, object], list[tuple[str, str]]]] = [
         (task("math", {"answer": "1"}, solution="so \\boxed{1}"), []),
         (task("math", {"answer": "1"}, solution="so \\boxed{2}"), [("solution", "solution")]),
-        (task("math", {"answer": "1"}, solution="so \\boxed{2}", env="workspace"), []),
+        (task("math", {"answer": "1"}, solution="so \\boxed{2}", env="workspace"), [("solution", "solution")]),
         (task("exact", {"answer": "a", "normalise": ["lower"]}), [("checker", "checker.config.normalise")]),
         (task("choice", {"answer": "D", "choices": ["x", "y"]}), [("checker", "checker.config.answer")]),
         (task("math", {"answer": "1", "tolerance": -1}), [("checker", "checker.config.tolerance")]),
         (task("math", {"answer": "1", "tolerence": 0.1}), [("checker", "checker.config.tolerence")]),
         (task("math", {"answer": "{{{"}), [("checker", "checker.config.answer")]),
         (task("code", {"tests": ["assert f()"]}, solution="def f(): return 0"), [("solution", "solution")]),
-        (task("pytest", {"test_paths": ["t"]}), [("no_verifier", "checker.type")]),
+        (
+            task("pytest", {"test_paths": ["t"]}),
+            [("checker", "checker.config.files")],
+        ),
         (task(f"{own}:same", {"text": "hi"}, solution="hi"), []),
         (task(f"{own}:same", {"text": "hi"}, solution="ho"), [("solution", "solution")]),
         (task(f"{own}:other", {}), [("checker", "checker.type")]),

@@ -97,3 +97,25 @@ def test_a_line_that_is_cut_off_tells_its_column(tmp_path: Path, text: str, colu
         path.write_text(text + end)
         with pytest.raises(InputError, match=rf"t.jsonl:1: .*\(column {column}\)"):
             load_tasks(path)
+
+
+@pytest.mark.parametrize("name", ["mine.py:World", "../a b.py:make"])
+def test_an_environment_by_path_is_valid(name: str) -> None:
+    value = {**document("math", {"answer": "4"}), "env": name, "setup_files": {"a": "x"}}
+    task = parse_task(value)
+    assert (task.env, task.setup_files) == (name, {"a": "x"})
+    assert parse_task(task_document(task)) == task
+
+
+def test_an_environment_of_an_installed_package_is_valid_and_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = document("math", {"answer": "4"})
+    assert refused({**value, "env": "browser"}).field == "env"
+    info = tmp_path / "worlds-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: worlds\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[lydite.environments]\nbrowser = worlds:Browser\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert parse_task({**value, "env": "browser"}).env == "browser"
+    assert refused({**value, "env": "browsr"}).remedy == "did you mean 'browser'?"
