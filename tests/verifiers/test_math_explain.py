@@ -168,8 +168,10 @@ def test_what_was_passed_over_and_why(completion: str, why: str) -> None:
     ("completion", "gold", "stage", "words"),
     [
         ("\\boxed{0.5}", "\\frac{1}{2}", "exact", "numbers, the same"),
-        ("\\boxed{(x+1)^2}", "x^2+2x+1", "exact", "the same normal form"),
-        ("\\boxed{\\sqrt{3}}", "\\sqrt{2}", "points", "they differ"),
+        ("\\boxed{(x+1)^2}", "x^2+2x+1", "exact", "polynomials, the same"),
+        ("\\boxed{\\sqrt{3}}", "\\sqrt{2}", "exact", "square roots, different"),
+        ("\\boxed{\\sin^2 x}", "1-\\cos^2 x", "exact", "the same normal form"),
+        ("\\boxed{1+\\sqrt{3}}", "1+\\sqrt{2}", "points", "they differ"),
         ("\\boxed{\\pi+10^{-100}}", "\\pi", "exact", "different normal forms"),
         ("\\boxed{\\sqrt{2+\\sqrt{2+\\sqrt{2}}}}", "2\\cos\\frac{\\pi}{16}", "confirm", "SymPy: "),
     ],

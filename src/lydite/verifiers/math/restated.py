@@ -8,13 +8,7 @@ from lydite.verifiers.math.answer import SCALARS, Answer
 from lydite.verifiers.math.measures import measured
 from lydite.verifiers.math.nodes import Node, contains, num, symbols
 from lydite.verifiers.protocol import Submission
-from lydite.verifiers.text import holds
 
-_CUES = re.compile(
-    r"(?:\b(?:find|what is|what's|evaluate|compute|calculate|solve|simplify|asked|determine|expand|factor"
-    r"|value of|question|problem|express)\b)",
-    re.IGNORECASE,
-)
 _SIMPLIFY = re.compile(r"\b[Ss]implify(?: the fraction)?[:\s$]{1,4}")
 _CUE_WORDS = (
     "find", "what is", "what's", "evaluate", "compute", "calculate", "solve", "simplify", "asked", "determine",
@@ -57,12 +51,31 @@ def is_restated(answer: Answer, gold: Answer, submission: Submission) -> bool:
     return any(_asked(part, raw) for part in ((text,) if len(text) < 2000 else (text[:1500], text[-500:])))
 
 
+def _first_cue(text: str) -> int:
+    """Where the first of the words stands that ask for something; -1 where none does."""
+    plain = (text if text.isascii() else text.replace("İ", "I")).lower()  # İ has two characters in lower case
+    first = end = len(plain)
+    for word in _CUE_WORDS:
+        place = plain.find(word, 0, min(end, first + len(word)))
+        while 0 <= place < first:
+            after = place + len(word)
+            if not (place and _in_word(plain[place - 1])) and not (after < end and _in_word(plain[after])):
+                first = place
+                break
+            place = plain.find(word, place + 1, min(end, first + len(word)))
+    return first if first < end else -1
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
 def _asked(text: str, raw: str) -> bool:
     """Whether a text asks for the expression: it stands within 400 characters behind a word such as "find"."""
-    cue = _CUES.search(text) if holds(text, _CUE_WORDS) else None
-    if cue is None:
+    cue = _first_cue(text)
+    if cue < 0:
         return False
-    head = text[cue.start() : cue.start() + 400]
+    head = text[cue : cue + 400]
     box = head.find("\\boxed")
     # An index and what follows it are parted by a mark in one and by a space in the other: \log_2 8.
     return raw.replace("_", "") in _GONE.sub("", head[:box] if box >= 0 else head).replace("_", "")

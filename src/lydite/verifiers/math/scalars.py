@@ -3,6 +3,7 @@
 | stage | says equal | says different |
 |---|---|---|
 | ``exact`` | rational numbers of one value | other rational numbers |
+| | polynomials, single square roots (``simple``) | other ones |
 | ``points`` | | a difference at a first sample point (``points``), in 45 digits |
 | ``exact`` again | one normal form (``canonical``) | |
 | ``points`` again | | a difference at another point, in 45 digits, then in 90 |
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from lydite.verifiers.math import canonical
+from lydite.verifiers.math import canonical, simple
 from lydite.verifiers.math.confirm import confirm
 from lydite.verifiers.math.evaluate import number
 from lydite.verifiers.math.exact import rational
@@ -55,6 +56,11 @@ def equal(a: Node, b: Node, tolerance: Fraction | None = None) -> bool:
             near = is_near(a, b, tolerance)
             note("points", f"{'within' if near else 'not within'} the tolerance of {float(tolerance):g}")
             return near
+        told = simple.same(a, b, names)
+        if told is not None:
+            kind = "polynomials" if names else "square roots"
+            note("exact", f"{kind}, {'the same' if told else 'different'}")
+            return told
         return _decide(a, b, names)
     except UndefinedError:
         note("exact", "one side has no value")
