@@ -14,7 +14,7 @@ from lydite.ledger.folder import RunFolder
 from lydite.ledger.record import Row
 from lydite.task import Task
 from lydite.verdict import Outcome, Verdict
-from lydite.verifiers import build
+from lydite.verifiers import build, checker_of
 
 
 class Match(StrEnum):
@@ -88,7 +88,7 @@ def _replayed(run: RunFolder, row: Row, task: Task | None) -> Replayed:
         return answer(Match.NOT_REPLAYABLE, "its task is not in tasks.jsonl as it was")
     else:
         try:
-            check = build(task.checker)
+            check = build(checker_of(task))
         except InputError as error:
             return answer(Match.NOT_REPLAYABLE, f"its checker cannot be built here: {error}")
         if record.verdict.verifier != check.id:

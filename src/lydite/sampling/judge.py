@@ -14,7 +14,7 @@ from lydite.reward import RewardScheme
 from lydite.rollout import Rollout
 from lydite.task import Task
 from lydite.verdict import Outcome, Verdict
-from lydite.verifiers import CompiledChecker, build
+from lydite.verifiers import CompiledChecker, build, checker_of
 
 if TYPE_CHECKING:
     from lydite.sandbox import Snapshot
@@ -92,7 +92,7 @@ class Judge:
     def _check(self, task: Task, digest: str) -> CompiledChecker:
         check = self._checks.get(digest)
         if check is None:
-            check = build(task.checker)
+            check = build(checker_of(task))
             if len(self._checks) >= _KEPT:
                 self._checks.clear()
             self._checks[digest] = check

@@ -4,9 +4,10 @@ Config: ``{script, timeout = 30 s, memory_mb = 512}``. The script runs in a fres
 with 0, its last line decides if that is a number: a score from 0 to 1 (anything else, also NaN:
 ``score_out_of_range``, 0). Otherwise 0 is right and any other code is wrong, whatever was printed.
 
-The script has the standard library; the workspace is its working folder and is not on ``sys.path``. What it prints with
-``print`` counts; what the programs print that it starts does not reach its output. See ``inside/scripts.py`` for what
-is covered and what is not: above all, run the candidate's files as programs instead of importing them.
+The script has the standard library, and ``random`` seeded by the state. The workspace is its working folder and is not
+on ``sys.path``. What it prints with ``print`` counts; what the programs print that it starts does not reach its output.
+See ``inside/scripts.py`` for what is covered and what is not: above all, run the candidate's files as programs instead
+of importing them.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ class ScriptVerifier:
             if state is None:
                 return box.no_workspace(identity)
             secret = secrets.token_hex(16).encode()
-            payload = (box.entries(state), settings.script, secret)
+            payload = (box.entries(state), settings.script, secret, state.digest)
             try:
                 result = box.run(SCRIPT, payload, box.size_of(state), settings.timeout, settings.memory_mb)
             except box.LostError as error:

@@ -1,7 +1,8 @@
-"""Whether pytest, unittest and the built-ins are still what they were.
+"""Whether pytest, unittest, the built-ins and the grader's own functions are still what they were.
 
-Covered: functions and classes of these modules that were replaced, functions whose code or defaults were, hooks that
-somebody registered, functions that trace. Looked at after the test files were loaded (which loads the candidate's
+Covered: functions and classes of these modules, of the grader's own files and of what they import from the standard
+library that were replaced, functions whose code or defaults were, hooks that somebody registered, functions that trace.
+Looked at after the test files were loaded (which loads the candidate's
 modules), after each test, and at the end. Not covered: what is put back before anybody looks.
 """
 
@@ -12,6 +13,7 @@ import operator
 import os
 import sys
 import types
+from collections.abc import Iterable
 from typing import Any
 
 import _pytest.legacypath
@@ -50,6 +52,24 @@ class Watched:
         self._core = [one for one in self._holders if one[0] is _vars(builtins) or _module_of(one[0]) in _CORE]
         self._codes = [part for function in self._functions for part in _code_of(function)]
 
+    def add(self, holder: dict[str, Any], names: Iterable[str]) -> None:
+        """From now on, look at these names as well."""
+        self._core.append((holder, tuple(names), [holder[name] for name in names]))
+
+    def add_module(self, names: dict[str, Any]) -> None:
+        """From now on, look at the functions and classes that a module of the grader's has, now that it is loaded."""
+        before, known = len(self._holders), len(self._functions)
+        self._watch_names(names, names["__name__"], set())
+        self._core += self._holders[before:]
+        self._codes += [part for function in self._functions[known:] for part in _code_of(function)]
+
+    def add_library(self, names: Iterable[str]) -> None:
+        """From now on, look at what these modules of the standard library offer."""
+        for name in names:
+            module = sys.modules[name]
+            found = {key: value for key, value in _vars(module).items() if callable(value)}
+            self.add(_vars(module), tuple(found))
+
     def _watch(self, holder: Any, names: dict[str, Any]) -> None:
         if names:
             self._holders.append((holder, tuple(names), _list(names.values())))
@@ -76,7 +96,7 @@ class Watched:
                 for name, value, before in zip(names, now, values, strict=True):
                     inner = value.fget if type(value) is property else value
                     if value is not before and _id(inner) not in _LEGACY:
-                        return f"{name} was replaced"
+                        return f"{name if name[0] != '@' else 'what the tests call'} was replaced"
         codes = self._codes if core else [part for function in self._functions for part in _code_of(function)]
         if not _all(_map(_is, codes, self._codes)):
             return "the code of a function was replaced"

@@ -43,7 +43,8 @@ class Rewriting:
     Args:
         files: real paths of the grader's Python files; no others are touched.
         names: of the built-ins that the changed code calls, drawn at random: to compare, to say that a test's end was
-            reached, to say which name space is the grader's.
+            reached, to say which name space is the grader's (when a file begins), and that it is complete (at its end).
+        gone: files to remove before they are run, so that nothing reads in them what they expect.
         sentinels: names of tests that must fail and must pass, by real path.
 
     Attributes:
@@ -51,11 +52,15 @@ class Rewriting:
     """
 
     def __init__(
-        self, files: frozenset[str], names: tuple[str, str, str], sentinels: dict[str, tuple[str, str, int]]
+        self,
+        files: frozenset[str],
+        names: tuple[str, str, str, str],
+        sentinels: dict[str, tuple[str, str, int]],
+        gone: frozenset[str],
     ) -> None:
         self.files, self.done = files, set[str]()
-        self._compare, self._reached, self._trust = names
-        self._sentinels = sentinels
+        self._compare, self._reached, self._begun, self._complete = names
+        self._sentinels, self._gone = sentinels, gone
 
     def __call__(self, mod: ast.Module, source: bytes, module_path: str | None, config: Any) -> None:
         path = os.path.realpath(module_path or "")
@@ -63,6 +68,8 @@ class Rewriting:
             _original(mod, source, module_path, config)
             return
         self.done.add(path)
+        if path in self._gone:
+            os.unlink(path)
         if path in self._sentinels:
             _insert(mod, *self._sentinels[path])
         _original(mod, source, module_path, config)
@@ -71,10 +78,14 @@ class Rewriting:
                 if isinstance(node, ast.FunctionDef) and (node.name.startswith("test") or node.name == "runTest"):
                     _mark(node, self._reached)
         _Comparisons(self._compare).visit(mod)
-        own = ast.Call(ast.Name("globals", ast.Load()), [], [])
-        trust = ast.Expr(ast.Call(ast.Name(self._trust, ast.Load()), [own], []))
-        mod.body.insert(_first(mod.body), trust)
+        mod.body.insert(_first(mod.body), _told(self._begun))
+        mod.body.append(_told(self._complete))
         ast.fix_missing_locations(mod)
+
+
+def _told(name: str) -> ast.Expr:
+    own = ast.Call(ast.Name("globals", ast.Load()), [], [])
+    return ast.Expr(ast.Call(ast.Name(name, ast.Load()), [own], []))
 
 
 def _first(body: list[ast.stmt]) -> int:

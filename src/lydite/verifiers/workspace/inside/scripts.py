@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import sys
 import types
 from typing import Any, NoReturn
@@ -30,7 +31,8 @@ _exit, _write, _dumps, _STDLIB = os._exit, os.write, json.dumps, os.path.dirname
 def run_script() -> NoReturn:
     """Run the script of standard input and say how it ended."""
     channel = os.dup(1)
-    entries, source, secret = received()
+    entries, source, secret, seed = received()
+    random.seed(seed)
     os.dup2(0, 1)  # to nowhere
     lay_out(entries)
     close_to_others()

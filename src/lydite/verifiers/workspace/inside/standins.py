@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 import types
 from collections.abc import Sequence
@@ -52,9 +53,11 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """The last on ``sys.meta_path``."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
-        above = name.rpartition(".")[0]
-        if above and not isinstance(sys.modules.get(above), _Module):
-            return None  # a real package lacks it
+        above = sys.modules.get(name.rpartition(".")[0])
+        if above is not None and not isinstance(above, _Module):
+            here = os.getcwd() + os.sep
+            if not any(folder.startswith(here) for folder in path or ()):
+                return None  # an installed package lacks it
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:

@@ -13,11 +13,13 @@ import importlib
 import inspect
 import json
 import os
+import random
 import re
 import sys
 import types
 import unittest
 from collections.abc import Callable, Iterable
+from importlib.machinery import SourceFileLoader
 from typing import Any, NoReturn
 
 import _pytest.config
@@ -35,7 +37,7 @@ from .tree import close_to_others, lay_out, received
 _OFF = ("cacheprovider", "terminal", "faulthandler", "pastebin", "junitxml", "doctest", "stepwise", "setuponly")
 _TRACING = frozenset({"sys.settrace", "sys.setprofile", "sys.monitoring.register_callback"})
 _SEARCHING = frozenset({"gc.get_objects", "gc.get_referrers", "gc.get_referents"})
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}")
+_ADDRESS = re.compile(r"\b0x(?:[0-9a-fA-F]{4,}|[0-9a-fA-F]*(?=\.\.\.))|(?<=\.\.\.)[0-9a-fA-Fx]+(?=>)")
 _SHOWN = 400
 """Characters of a failure."""
 _exit, _write, _encode = os._exit, os.write, json.JSONEncoder().encode
@@ -175,6 +177,7 @@ def run_tests() -> NoReturn:
             line = line[write(channel, line) :]
 
     lay_out(plan.pop("entries"))
+    random.seed(plan["seed"])
     close_to_others()
     os.environ.update(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     os.environ.pop("PYTHONPATH", None)
@@ -187,7 +190,8 @@ def run_tests() -> NoReturn:
     sys.modules["__main__"] = types.ModuleType("__main__")
     del sys.modules[__name__]
     sentinels = {os.path.realpath(plan["file"]): plan["sentinels"]} if plan["sentinels"] else {}
-    rewriting = Rewriting(files, plan["names"], sentinels)
+    gone = frozenset() if plan["collect"] else frozenset([os.path.realpath(plan["file"])])
+    rewriting = Rewriting(files, plan["names"], sentinels, gone)
     _rewrite_with(rewriting)
     arguments = ["-c", os.devnull, "--rootdir", root, "--confcutdir", root, "--import-mode=importlib"]
     arguments += [word for name in _OFF for word in ("-p", f"no:{name}")]
@@ -200,7 +204,7 @@ def run_tests() -> NoReturn:
 def _collect(plan: dict[str, Any], say: Say, rewriting: Rewriting, arguments: list[str]) -> None:
     sys.meta_path.append(Finder())
     guard = Guard(lambda words: None, set(), True)
-    _offer(plan, guard.compare, lambda value: value, lambda names: None)
+    _offer(plan, guard.compare, lambda value: value, lambda names: None, lambda names: None)
     try:
         _main([*arguments[:-2], "--collect-only", *arguments[-2:]], plugins=[Collector(say, plan["names"][1])])
     except BaseException as error:
@@ -215,7 +219,9 @@ def _run(plan: dict[str, Any], say: Say, rewriting: Rewriting, arguments: list[s
     helpers = {name: os.path.realpath(file) for name, file in plan["modules"].items()}
 
     def check(config: Any, core: bool = True) -> None:
-        strange = [name for name, path in helpers.items() if name in sys.modules and path not in rewriting.done]
+        strange = [
+            name for name, path in helpers.items() if path not in rewriting.done and not _absent_or_package(name, path)
+        ]
         found.extend(f"{name} is not the grader's module" for name in strange)
         trouble = _watched.changed(core) or visitors.stranger(config.pluginmanager)
         if trouble:
@@ -228,7 +234,11 @@ def _run(plan: dict[str, Any], say: Say, rewriting: Rewriting, arguments: list[s
 
     recorder = Recorder(say, check, helpers)
     visitors = Visitors((recorder,), rewriting.files)
-    _offer(plan, guard.compare, recorder.mark, lambda names: trusted.add(id(names)))
+    _offer(plan, guard.compare, recorder.mark, lambda names: trusted.add(id(names)), _watched.add_module)
+    _watched.add(vars(builtins), plan["names"])
+    for name in plan["library"]:
+        importlib.import_module(name)
+    _watched.add_library(plan["library"])
     blocked = (_TRACING | _SEARCHING) - frozenset(plan["allowed"])
 
     def audit(event: str, _: Any) -> None:
@@ -243,6 +253,16 @@ def _run(plan: dict[str, Any], say: Say, rewriting: Rewriting, arguments: list[s
     except BaseException as error:
         say(["error", f"{type(error).__name__}: {error}"[:_SHOWN]])
     tell()
+
+
+def _absent_or_package(name: str, path: str) -> bool:
+    """Whether a module is not there, or is a package that pytest has loaded in its own way, without rewriting it."""
+    module = sys.modules.get(name)
+    if module is None:
+        return True
+    loader = getattr(getattr(module, "__spec__", None), "loader", None)
+    place = os.path.realpath(getattr(module, "__file__", None) or "")
+    return os.path.basename(path) == "__init__.py" and place == path and type(loader) is SourceFileLoader
 
 
 def _offer(plan: dict[str, Any], *functions: Callable[..., Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from fnmatch import fnmatch
 from typing import Any
 
@@ -19,6 +20,10 @@ MAX_FILES = 500
 MAX_BYTES = 8 << 20
 PATTERNS = ("test_*.py", "*_test.py")
 """Names of test files in a folder, as pytest has them."""
+_FREE = frozenset(
+    {"sys", "builtins", "warnings", "pdb", "bdb", "threading", "signal", "antigravity", "this", "idlelib"}
+)
+"""Modules in which pytest, or an honest program, puts functions of its own, and those that do something on import."""
 
 
 class _Config(msgspec.Struct, forbid_unknown_fields=True):
@@ -37,6 +42,7 @@ class SuiteConfig(msgspec.Struct, frozen=True):
         files: the grader's files, path to content.
         tests: those of them that are tests.
         named: all names that the grader's Python files use.
+        library: modules of the standard library that they import.
         timeout: seconds of one file of tests; memory_mb: MiB.
     """
 
@@ -45,6 +51,7 @@ class SuiteConfig(msgspec.Struct, frozen=True):
     files: dict[str, bytes]
     tests: tuple[str, ...]
     named: frozenset[str]
+    library: tuple[str, ...]
     timeout: float
     memory_mb: int
 
@@ -104,6 +111,7 @@ def read(config: dict[str, Any]) -> SuiteConfig:
         files=files,
         tests=tuple(sorted(tests)),
         named=frozenset(named),
+        library=tuple(sorted((named & sys.stdlib_module_names) - _FREE)),
         timeout=given.timeout,
         memory_mb=given.memory_mb,
     )
@@ -153,5 +161,7 @@ def _names(source: bytes, name: str) -> set[str]:
         elif isinstance(node, ast.Attribute):
             found.add(node.attr)
         elif isinstance(node, ast.alias):
-            found.add(node.name)
+            found |= {node.name, node.name.partition(".")[0]}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
     return found

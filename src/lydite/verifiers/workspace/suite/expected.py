@@ -15,7 +15,7 @@ from lydite.verifiers.workspace.suite.config import SuiteConfig
 from lydite.verifiers.workspace.suite.counting import Expected, count_tests
 from lydite.verifiers.workspace.suite.running import Said, run_file
 
-MAX_TESTS = 5000
+MAX_TESTS = 2000
 
 
 class Plan(NamedTuple):

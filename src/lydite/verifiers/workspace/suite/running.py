@@ -60,14 +60,16 @@ def run_file(
     payload = {
         "secret": secret,
         "entries": box.entries(tree),
+        "seed": tree.digest,
         "collect": collect,
         "file": file,
         "files": config.python,
         "path": _search_path(config),
         "modules": {name: path for name, path in _modules(config).items() if path not in config.tests},
         "conftest": any(path.rpartition("/")[2] == "conftest.py" for path in config.files),
-        "names": tuple(f"@{secrets.token_hex(8)}" for _ in range(3)),
+        "names": tuple(f"@{secrets.token_hex(8)}" for _ in range(4)),
         "sentinels": (*drawn, secrets.randbelow(1 << 30)) if drawn else None,
+        "library": config.library,
         "any": "ANY" in config.named,
         "allowed": [event for name, event in _ALLOWED.items() if name in config.named],
     }

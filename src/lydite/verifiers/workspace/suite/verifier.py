@@ -14,14 +14,16 @@ What is covered:
 * Results leave the process by a descriptor of the grader's, each behind a secret. Standard output, files and the exit
   code say nothing; leaving early (``os._exit``, ``sys.exit``, ``pytest.exit``) leaves the other tests not passed.
 * A test is passed when pytest says so, for its set-up and its tear-down too, and its own last line was reached.
-* Objects that are equal to anything are found out (``inside/guard.py``). So is what is replaced in pytest, unittest or
-  the built-ins, hooks and tracing (``inside/integrity.py``), and modules put in the place of the grader's helpers.
+* Objects that are equal to anything are found out (``inside/guard.py``). So is what is replaced in pytest, unittest,
+  the built-ins, the grader's helpers and what these import from the standard library, hooks and tracing
+  (``inside/integrity.py``), and modules put in the place of the grader's helpers.
+* A file of tests is gone from the disk before it runs, so nothing is read in it; other files of the grader's stay.
 * Each file has a process of its own and two sentinels, tests under drawn names that must fail and pass.
 
 Any of these found: ``tampered``, score 0.
 
 What is not covered: tests import the candidate's code into their own process. Code that goes to some length there can
-read what tests expect (frames, the test file itself), or search memory for the grader's functions and secret. It can
+read what tests expect in the frames that called it, or search memory for the grader's functions and secret. It can
 tell that it is being tested. A verdict that must not depend on that needs ``script`` or ``code``, which keep the
 candidate in a process of its own.
 """
@@ -42,6 +44,8 @@ from lydite.verifiers.workspace.suite.running import Said, run_file
 
 MAX_TIMEOUTS = 2
 """Files that may run out of time before the others are not run."""
+MAX_TOLD = 20
+"""Tests whose failure is told in words: a ledger keeps every verdict."""
 
 _TESTS = """\
 import pytest
@@ -149,6 +153,7 @@ def _judged(state: Snapshot, config: SuiteConfig, expected: tuple[Plan, ...], id
         late += said.stopped is not None and said.stopped[0] == "timeout"
         tampered += _tampering(said, plan)
         parts += _parts(said, plan)
+    parts = _shortened(parts)
     passed = sum(part.score == 1 for part in parts)
     words = f"{passed} of {len(parts)} passed"
     if tampered:
@@ -156,6 +161,15 @@ def _judged(state: Snapshot, config: SuiteConfig, expected: tuple[Plan, ...], id
         return Verdict.of(0.0, "tampered", identity, parts=tuple(parts), detail=detail)
     reason = next((part.reason for part in parts if part.score != 1), "correct")
     return Verdict.of(passed / len(parts), reason, identity, parts=tuple(parts), detail=words)
+
+
+def _shortened(parts: list[Part]) -> list[Part]:
+    told = 0
+    kept = []
+    for part in parts:
+        told += part.evidence is not None
+        kept.append(part if told <= MAX_TOLD else Part(part.name, part.score, part.reason))
+    return kept
 
 
 def _tampering(said: Said, plan: Plan) -> list[str]:
