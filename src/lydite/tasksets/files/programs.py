@@ -35,16 +35,19 @@ def two_numbers(rng: random.Random) -> Draft:
 
 def filter_program(rng: random.Random) -> Draft:
     """A program that lets some lines through."""
-    (name,), word, mark = names(rng, 1, ".py"), rng.choice(WORDS), rng.choice("+-*#")
-    loop = f"for line in sys.stdin:\n    if '{word}' in line.split():\n        print('{mark}', line.strip())\n"
+    (name,), (word, other, *_), mark = names(rng, 1, ".py"), words(rng, 2), rng.choice("+-*#")
+    test = f"'{word}' in line.split() and '{other}' not in line.split()"
+    loop = f"for line in sys.stdin:\n    if {test}:\n        print('{mark}', line.strip())\n"
     tries: list[tuple[list[str], str, str]] = []
     for _ in range(3):
-        held = [" ".join(rng.choice([[word], []]) + words(rng, 2)) for _ in range(6)] + [f"{word} end"]
-        tries.append(([], lines(*held), "\n".join(f"{mark} {line}" for line in held if word in line.split())))
+        held = [" ".join(rng.choice([[word], [word, other], []]) + words(rng, 2)) for _ in range(6)]
+        held += [f"{word} end", f"{other} {word}"]
+        kept = [line for line in held if word in line.split() and other not in line.split()]
+        tries.append(([], lines(*held), "\n".join(f"{mark} {line}" for line in kept)))
     return Draft(
         kind="script",
-        prompt=f"Write {name}. It reads lines from standard input and prints those with the word {word}, with "
-        f'"{mark} " in front.',
+        prompt=f"Write {name}. It prints the lines of its input with the word {word} but not {other}, "
+        f'"{mark} " in front of each.',
         changes=[_prints(name, *tries)],
         files={name: f"import sys\n\n{loop}"},
         commands=[f"echo {word} | python3 {name}"],
@@ -129,20 +132,21 @@ def join_tables(rng: random.Random) -> Draft:
 def program_and_use(rng: random.Random) -> Draft:
     """A program, and what it says of a file."""
     (name,), (held, out), least = names(rng, 1, ".py"), names(rng, 2), rng.randint(2, 3)
+    few, mark = words(rng, 5), rng.choice("+-*#")
+    left_out = few[0]
     program = (
         "import sys\nfrom collections import Counter\n\n"
         "for word, count in sorted(Counter(open(sys.argv[1]).read().split()).items()):\n"
-        f"    if count >= {least}:\n        print(word, count)\n"
+        f"    if count >= {least} and word != '{left_out}':\n        print(word, '{mark}', count)\n"
     )
-    texts = [_text(rng) for _ in range(3)]
-    own, *hidden = texts
-    tries = [(["@"], text, _often(text, least)) for text in hidden]  # @: a file of this text
+    own, *hidden = (_text(rng, few) for _ in range(3))
+    tries = [(["@"], text, _often(text, least, left_out, mark)) for text in hidden]  # @: a file of this text
     return Draft(
         kind="script",
-        prompt=f"Write {name}. It prints each word that the file named by its argument holds at least {least} times, "
-        f"with its count, sorted by word. Run it on {held} and write what it prints to {out}.",
+        prompt=f"Write {name}. It prints each word of its file but {left_out}, seen {least} times or more, as "
+        f'"cat {mark} 3", sorted. Run it on {held} into {out}.',
         setup={held: own},
-        changes=[_prints(name, *tries), ["text", out, _often(own, least)]],
+        changes=[_prints(name, *tries), ["text", out, _often(own, least, left_out, mark)]],
         kept=[["text", held, own.rstrip()]],
         files={name: program},
         commands=[f"python3 {name} {held} > {out}", f"cat {out}"],
@@ -188,16 +192,17 @@ def _prints(name: str, *tries: tuple[list[str], str, str]) -> Demand:
     return ["prints", name, [list(given) for given in tries]]
 
 
-def _text(rng: random.Random) -> str:
-    few = words(rng, 5)
-    held = [*few, *few[:3], *few[1:3], *(rng.choice(few) for _ in range(6))]
+def _text(rng: random.Random, few: list[str]) -> str:
+    """Lines of these words, of which some come often: the first three times, and one of the others as well."""
+    held = [*few, *[few[0]] * 2, *[few[rng.randint(1, 4)]] * 2, *(rng.choice(few) for _ in range(6))]
     rng.shuffle(held)
     return lines(*(" ".join(held[at : at + 4]) for at in range(0, len(held), 4)))
 
 
-def _often(text: str, least: int) -> str:
+def _often(text: str, least: int, left_out: str, mark: str) -> str:
     held = text.split()
-    return "\n".join(f"{word} {held.count(word)}" for word in sorted(set(held)) if held.count(word) >= least)
+    often = sorted(word for word in {*held} - {left_out} if held.count(word) >= least)
+    return "\n".join(f"{word} {mark} {held.count(word)}" for word in often)
 
 
 LEVEL_4: Final[tuple[Maker, ...]] = (two_numbers,)
