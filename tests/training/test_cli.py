@@ -39,7 +39,7 @@ def test_a_run_says_where_it_is_and_what_came_of_it(
     code, out, err = leave(capsys, path, "stages.0.steps=1", "-o", run)
     assert (code, out.strip()) == (0, str(run))
     assert "paired difference" in err
-    assert json.loads((run / "run.json").read_text())["settings"]["stages"][0]["steps"] == 1
+    assert json.loads((run / "run.json").read_text())["settings"]["stages"][0]["optimizer_steps"] == 1
     code, out, _ = leave(capsys, run, "--resume", "--json")  # a finished run gives its result again
     assert code == 0
     assert json.loads(out)["run"] == str(run)

@@ -30,8 +30,8 @@ WORDS = {10: "\\boxed{0}", 11: "\\boxed{1}", 12: "hm"}
 class Faulty(Judge):
     """Cannot judge what says ``hm``."""
 
-    def judge(self, rollout: Any, task: Task) -> Any:
-        graded = super().judge(rollout, task)
+    def judge(self, rollout: Any, task: Task, state: Any = None) -> Any:
+        graded = super().judge(rollout, task, state)
         if rollout.text != "hm":
             return graded
         return msgspec.structs.replace(graded, verdict=Verdict.invalid("verifier_error", "math@1"), reward=None)
@@ -134,7 +134,16 @@ def test_a_second_round_of_a_step_goes_on_counting(run: RunFolder, tasks: list[T
     assert verify_run(run.path).problem is None
 
 
-def test_dynamic_sampling_fills_the_batch_with_groups_that_can_teach(monkeypatch: pytest.MonkeyPatch) -> None:
+STD = 10**0.5 / 3**0.5  # of the rewards 1, -1, 2, -2
+
+
+@pytest.mark.parametrize(
+    ("scale", "advantages"),
+    [("group", [1.0, -1.0, 4.0, -4.0]), ("batch", [1 / STD, -1 / STD, 2 / STD, -2 / STD])],
+)
+def test_dynamic_sampling_fills_the_batch_with_groups_that_can_teach(
+    monkeypatch: pytest.MonkeyPatch, scale: str, advantages: list[float]
+) -> None:
     import torch
     from trl import GRPOTrainer
 
@@ -143,7 +152,8 @@ def test_dynamic_sampling_fills_the_batch_with_groups_that_can_teach(monkeypatch
     rounds = iter([([True, False], 3), ([False, True], 5)])  # contrast of each group, width of the completions
     asked: list[list[int]] = []
     trainer = Trainer.__new__(Trainer)
-    trainer.column = SimpleNamespace(contrast=[])  # type: ignore[assignment]
+    trainer.column = SimpleNamespace(contrast=[], rewards=[1.0, -1.0, 2.0, -2.0])  # type: ignore[assignment]
+    trainer.scale_rewards = scale
     trainer.num_generations, trainer.max_rounds, trainer.spare_seed = 2, 4, "0/0"
     trainer.model = SimpleNamespace(training=True)
     trainer.state = SimpleNamespace(global_step=0)
@@ -170,7 +180,7 @@ def test_dynamic_sampling_fills_the_batch_with_groups_that_can_teach(monkeypatch
 
     monkeypatch.setattr(GRPOTrainer, "_generate_and_score_completions", generate)
     batch = trainer._generate_and_score_completions([{"task": 0}, {"task": 0}, {"task": 1}, {"task": 1}])
-    assert batch["advantages"].tolist() == [1.0, -1.0, 4.0, -4.0]
+    assert batch["advantages"].tolist() == pytest.approx(advantages, abs=1e-3)
     assert batch["prompt_ids"].tolist() == [[9, 1], [9, 1], [2, 2], [2, 2]]  # padded on the left
     assert batch["completion_ids"][0].tolist() == [1, 1, 1, 9, 9]  # and on the right
     assert batch["num_items_in_batch"] == 2 * 3 + 2 * 5
@@ -189,7 +199,8 @@ def test_dynamic_sampling_gives_up_after_its_rounds(monkeypatch: pytest.MonkeyPa
     from lydite.training.trl.grpo import Trainer
 
     trainer = Trainer.__new__(Trainer)
-    trainer.column = SimpleNamespace(contrast=[False])  # type: ignore[assignment]
+    trainer.column = SimpleNamespace(contrast=[False], rewards=[0.0, 0.0])  # type: ignore[assignment]
+    trainer.scale_rewards = "group"
     trainer.num_generations, trainer.max_rounds, trainer.spare_seed = 2, 3, "0/0"
     trainer.model = SimpleNamespace(training=True)
     trainer.state = SimpleNamespace(global_step=0)

@@ -150,10 +150,16 @@ def test_fields_for_trl_are_checked_before_anything_runs(
     assert not (tmp_path / "run").exists()
 
 
-def test_dynamic_sampling_and_batch_scaling_do_not_go_together(document: dict[str, Any], tmp_path: Path) -> None:
-    document["stages"][0] |= {"loss": "dapo", "scale_rewards": "batch"}
-    with pytest.raises(InputError, match="several rounds"):
-        train(parse_recipe(document), tmp_path / "run")
+def test_batch_scaling_is_trl_s_own_where_nothing_is_sampled_again() -> None:
+    import torch
+    from trl.trainer.utils import nanstd
+
+    from lydite.training.trl.grpo import scaled_by_batch
+
+    rewards = torch.tensor([1.0, -0.1, -0.1, torch.nan, 1.0, 1.0, 0.3, -0.1])
+    means = torch.nanmean(rewards.view(-1, 4), dim=1).repeat_interleave(4)
+    expected = torch.nan_to_num((rewards - means) / (nanstd(rewards) + 1e-4), nan=0.0)
+    assert torch.allclose(scaled_by_batch(rewards, 4), expected, atol=1e-6)
 
 
 def test_an_unknown_reporter_is_an_error(document: dict[str, Any], tmp_path: Path) -> None:

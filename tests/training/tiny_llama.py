@@ -89,5 +89,7 @@ def grpo(**changes: Any) -> dict[str, Any]:
         "prompts_per_step": 4,
         "max_completion_length": 12,
         "learning_rate": 1e-3,
+        "entropy_coef": 0.0,
+        **({} if {"loss", "loss_type"} & changes.keys() else {"loss_type": "grpo"}),
     }
     return {**stage, **changes}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from lydite._version import __version__
-from lydite.evaluation import Summary
+from lydite.evaluation import Paired, Summary
 from lydite.ledger import RunFolder
 from lydite.training.presets import PRESETS
 from lydite.training.recipe import GrpoStage, Recipe
@@ -91,6 +91,10 @@ def _results(result: TrainResult) -> Iterator[str]:
         values = (getattr(side, name) for side in (result.before, result.after))
         yield f"| {name.replace('_', ' ')} | " + " | ".join(f"{value:.1%}" for value in values) + " |"
     yield f"| invalid attempts | {result.before.outcomes['invalid']} | {result.after.outcomes['invalid']} |"
+    for one in result.between:
+        yield ""
+        yield f"After stage {one.stage} ({one.kind}): pass@1 {_rate(one.summary, one.summary.pass_at[0].k)}, which is"
+        yield f"{_paired(one.gained)} against before; what came after it added {_paired(one.to_come)}."
     yield ""
     paired = result.paired
     yield f"Paired difference in pass@1 over {paired.tasks} tasks: {_points(paired.difference)}"
@@ -101,6 +105,10 @@ def _results(result: TrainResult) -> Iterator[str]:
 def _rate(summary: Summary, k: int) -> str:
     found = summary.at(k).as_wrong
     return f"{found.value:.1%} [{found.low:.1%}, {found.high:.1%}]"
+
+
+def _paired(value: Paired) -> str:
+    return f"{_points(value.difference)} (95 % interval {_points(value.low)} to {_points(value.high)})"
 
 
 def _points(value: float) -> str:
@@ -121,6 +129,6 @@ def _limits(recipe: Recipe, notes: dict[str, Any]) -> Iterator[str]:
     yield "- The policy was measured on tasks like those it was trained on; nothing is said about others."
     if dropped := notes.get("dropped_from_train"):
         yield f"- {dropped} training tasks asked the same as a held-out one and were left out."
-    for name in sorted({stage.loss for stage in recipe.stages if isinstance(stage, GrpoStage)}):
+    for name in sorted({stage.loss_type for stage in recipe.stages if isinstance(stage, GrpoStage)}):
         for limit in PRESETS[name].limits:
             yield f"- {name}: {limit}."

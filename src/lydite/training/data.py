@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +59,21 @@ def _same(task: Task) -> str:
     return " ".join(task.prompt_text.split())
 
 
-def sft_documents(recipe: Recipe, index: int, run: RunFolder, train: Sequence[Task]) -> list[Document]:
-    """Rows ``{prompt, completion}`` of message lists for one ``sft`` stage.
+def sft_documents(
+    recipe: Recipe,
+    index: int,
+    run: RunFolder,
+    train: Sequence[Task],
+    demonstrated: Callable[[Sequence[Task]], list[Document]] | None = None,
+) -> list[Document]:
+    """Rows ``{prompt, completion}`` of message lists for one ``sft`` stage; those of episodes have ``tools`` too.
+
+    Args:
+        recipe: the recipe.
+        index: number of the stage.
+        run: the run.
+        train: training tasks.
+        demonstrated: makes rows of the solutions of tasks with an environment.
 
     Raises:
         InputError: no rows, or a row that cannot be read (file, line, field).
@@ -73,10 +86,12 @@ def sft_documents(recipe: Recipe, index: int, run: RunFolder, train: Sequence[Ta
     elif stage.source == "solutions":
         rows = [
             sft_row(task.prompt, (Message(role="assistant", content=task.solution),), Format.TRL)
-            for task in train
-            if isinstance(task.solution, str)
+            for task in train[: stage.limit]
+            if isinstance(task.solution, str) and task.env == "none"
         ]
-        remedy = "give tasks a `solution` text"
+        if demonstrated is not None:
+            rows += demonstrated(train[: stage.limit])
+        remedy = "give tasks a `solution`"
     else:
         assert stage.rows is not None
         rows = [_sft(row, path, line) for row, path, line in _lines(recipe.resolve(stage.rows))]

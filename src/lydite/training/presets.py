@@ -64,7 +64,7 @@ PRESETS: dict[LossName, LossPreset] = {
     "dapo": LossPreset(
         {
             "loss_type": "dapo",
-            "scale_rewards": "group",
+            "scale_rewards": "batch",
             "importance_sampling_level": "token",
             "epsilon": 0.2,
             "epsilon_high": 0.28,
@@ -73,6 +73,8 @@ PRESETS: dict[LossName, LossPreset] = {
         dynamic_sampling=True,
         limits=(
             _ON_POLICY,
+            "advantages are divided by the standard deviation of the batch (arXiv 2508.08221); the paper's own is"
+            " that of the group: set scale_rewards: group",
             "TRL has neither dynamic sampling nor overlong punishment; both are added here. Dynamic sampling stops"
             " after max_rounds and then keeps groups without contrast. The punishment needs `overlong`",
         ),
@@ -121,7 +123,7 @@ PRESETS: dict[LossName, LossPreset] = {
 
 def loss_flags(stage: GrpoStage) -> dict[str, Any]:
     """The preset's TRL fields, with what the recipe says otherwise."""
-    flags = dict(PRESETS[stage.loss].flags)
+    flags = dict(PRESETS[stage.loss_type].flags)
     if stage.scale_rewards is not None:
         flags["scale_rewards"] = stage.scale_rewards
     if stage.beta is not None:
@@ -131,7 +133,7 @@ def loss_flags(stage: GrpoStage) -> dict[str, Any]:
 
 def uses_dynamic_sampling(stage: GrpoStage) -> bool:
     """Whether this stage samples groups without contrast again."""
-    return PRESETS[stage.loss].dynamic_sampling if stage.dynamic_sampling is None else stage.dynamic_sampling
+    return PRESETS[stage.loss_type].dynamic_sampling if stage.dynamic_sampling is None else stage.dynamic_sampling
 
 
 def overlong_penalty(length: int, overlong: Overlong | None, max_completion_length: int) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import AliasChoices, BaseModel, ValidationError
 
 from lydite.errors import InputError
 from lydite.training.recipe import DpoStage, GrpoStage, Recipe, SampleStage, SftStage
@@ -157,7 +157,7 @@ def _explain(error: ValidationError, document: Any, path: str | Path | None, lin
     message, remedy = details["msg"].removeprefix("Value error, "), None
     if details["type"] == "extra_forbidden":
         message = "unknown key"
-        known = [field.alias or name for name, field in model.model_fields.items()] if model else []
+        known = _known(model)
         near = difflib.get_close_matches(str(where[-1]), known, n=1)
         remedy = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
     elif details["type"] == "missing":
@@ -169,6 +169,18 @@ def _explain(error: ValidationError, document: Any, path: str | Path | None, lin
         where, message, remedy = (*where, "kind"), "is missing", f"one of {', '.join(_STAGES)}"
     line = next((lines[where[:end]] for end in range(len(where), 0, -1) if where[:end] in lines), None)
     return InputError(message, path=path, line=line, field=_dotted(where) or None, remedy=remedy)
+
+
+def _known(model: type[BaseModel] | None) -> list[str]:
+    """Keys that a model takes, other spellings included."""
+    keys: list[str] = []
+    for name, field in model.model_fields.items() if model else ():
+        others = field.validation_alias
+        if isinstance(others, AliasChoices):
+            keys.extend(str(choice) for choice in others.choices)
+        else:
+            keys.append(field.alias or name)
+    return keys
 
 
 def _locate(loc: tuple[str | int, ...]) -> tuple[_Path, type[BaseModel] | None]:

@@ -9,7 +9,7 @@ import msgspec
 
 from lydite.evaluation import GroupCounts, Paired, Summary, group_counts, paired, summarise, tally
 from lydite.ledger import RunFolder
-from lydite.training.recipe import Recipe
+from lydite.training.recipe import Recipe, SampleStage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 PAIRS = "preferences.jsonl"
 
 
+class Between(msgspec.Struct, frozen=True, kw_only=True):
+    """Held-out tasks after a stage that was not the last: ``gained`` since the beginning, ``to_come`` until the end."""
+
+    stage: int
+    kind: str
+    summary: Summary
+    gained: Paired
+    to_come: Paired
+
+
 class TrainResult(msgspec.Struct, frozen=True, kw_only=True):
     """A finished run in numbers.
 
@@ -26,6 +36,7 @@ class TrainResult(msgspec.Struct, frozen=True, kw_only=True):
         run: the folder.
         before, after: held-out tasks; ``None`` when the recipe has no evaluation.
         paired: after minus before, task by task.
+        between: the held-out tasks after the stages that say ``evaluate``.
         groups: what the groups that were sampled for learning could teach (phases ``sample-*`` and ``train-*``).
         suspected_hacks: correct attempts with a flag, in every phase.
         preference_pairs: rows of ``preferences.jsonl``.
@@ -37,6 +48,7 @@ class TrainResult(msgspec.Struct, frozen=True, kw_only=True):
     before: Summary | None
     after: Summary | None
     paired: Paired | None
+    between: tuple[Between, ...] = ()
     groups: GroupCounts
     suspected_hacks: int
     preference_pairs: int
@@ -47,23 +59,44 @@ class TrainResult(msgspec.Struct, frozen=True, kw_only=True):
 def results(recipe: Recipe, run: RunFolder) -> TrainResult:
     """Derive the result from the run folder alone."""
     before = after = difference = None
+    between: list[Between] = []
     if recipe.evaluation:
         labels = {task.id: task.difficulty for task in run.tasks()}
         before = summarise(run.rows("before"), recipe.evaluation.k, difficulty=labels)
         after = summarise(run.rows("after"), recipe.evaluation.k, difficulty=labels)
         difference = paired(run.rows("before"), run.rows("after"))
+        for index, stage in enumerate(recipe.stages):
+            if measured_after(recipe, index):
+                phase = f"after-{index}"
+                between.append(
+                    Between(
+                        stage=index,
+                        kind=stage.kind,
+                        summary=summarise(run.rows(phase), recipe.evaluation.k, difficulty=labels),
+                        gained=paired(run.rows("before"), run.rows(phase)),
+                        to_come=paired(run.rows(phase), run.rows("after")),
+                    )
+                )
     learned = tally(_learned_from(run))
     return TrainResult(
         run=str(run.path),
         before=before,
         after=after,
         paired=difference,
+        between=tuple(between),
         groups=group_counts(learned.groups.values()),
         suspected_hacks=tally(run.rows()).suspected,
         preference_pairs=_lines(run.path / PAIRS),
         seconds=float(run.info.notes.get("seconds", 0.0)),
         head=run.info.head,
     )
+
+
+def measured_after(recipe: Recipe, index: int) -> bool:
+    """Whether the held-out tasks are attempted after this stage; after the last they are anyway."""
+    stage = recipe.stages[index]
+    last = index + 1 == len(recipe.stages)
+    return recipe.evaluation is not None and not last and not isinstance(stage, SampleStage) and stage.evaluate
 
 
 def write_card(recipe: Recipe, run: RunFolder, result: TrainResult) -> None:

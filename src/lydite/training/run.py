@@ -17,7 +17,7 @@ from lydite.training.data import load_sides
 from lydite.training.progress import Report, silent
 from lydite.training.recipe import Recipe
 from lydite.training.recipe_io import dump_recipe
-from lydite.training.results import TrainResult, results, write_card
+from lydite.training.results import TrainResult, measured_after, results, write_card
 from lydite.training.trl.quiet import hush, require
 
 if TYPE_CHECKING:
@@ -102,13 +102,25 @@ def _parts(recipe: Recipe, run: RunFolder, sides: tuple[list[Task], list[Task]],
 
     train_side, held_out = sides
     session = Session(recipe, run, train_side, progress)
-    _settle(session, [*train_side, *held_out])
+    try:
+        _all(session, run, held_out, [*train_side, *held_out])
+    finally:
+        session.close()
+
+
+def _all(session: Session, run: RunFolder, held_out: list[Task], tasks: list[Task]) -> None:
+    recipe = session.recipe
+    _settle(session, tasks)
     if recipe.evaluation and not run.info.notes.get("before"):
         session.sample("before", held_out[: recipe.evaluation.limit], recipe.evaluation)
         run.note(before=True)
-    for index in range(int(run.info.notes.get("stages", 0)), len(recipe.stages)):
-        session.stage(index)
-        run.note(stages=index + 1)
+    for index in range(len(recipe.stages)):
+        if index >= int(run.info.notes.get("stages", 0)):
+            session.stage(index)
+            run.note(stages=index + 1)
+        if index + 1 == int(run.info.notes["stages"]) and measured_after(recipe, index):
+            assert recipe.evaluation is not None
+            session.sample(f"after-{index}", held_out[: recipe.evaluation.limit], recipe.evaluation)
     if recipe.evaluation:
         session.sample("after", held_out[: recipe.evaluation.limit], recipe.evaluation)
     session.save()

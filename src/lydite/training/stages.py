@@ -5,23 +5,30 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from lydite.codec import canonical
-from lydite.errors import InterruptedRunError
+from lydite.environments import Environment, Environments
+from lydite.errors import InputError, InterruptedRunError
 from lydite.exports import preference_pairs
+from lydite.exports.formats import Document, Format, sft_row
 from lydite.ledger import Graded, RunFolder
 from lydite.policies.hf import HFPolicy
 from lydite.policies.protocol import SamplingParams
+from lydite.policies.toolcalls import offered
 from lydite.rollout import Rollout
 from lydite.sampling import Judge, SampleTotals, sample
 from lydite.task import Task
 from lydite.training.controls import Control
 from lydite.training.data import preference_documents, sft_documents
+from lydite.training.demonstrations import demonstrations
 from lydite.training.progress import Progress, Report
 from lydite.training.recipe import DpoStage, Evaluation, GrpoStage, Recipe, SampleStage, SftStage
 from lydite.training.results import PAIRS
@@ -46,7 +53,11 @@ class Session:
         self.judge = Judge(recipe.reward.scheme())
         self.control = Control.parse(recipe.control)
         self.stop = Stop()
+        self.environments = Environments()
+        self.threads = ThreadPoolExecutor(2 * (os.cpu_count() or 1), thread_name_prefix="lydite-worlds")
         self.learner = Learner(recipe)
+        if any(task.env != "none" for task in run.tasks()):
+            self.learner.offer_tools()
         done = int(run.info.notes.get("stages", 0))
         saved = [folder for index in range(done) if (folder := self._folder(index) / FINAL).is_dir()]
         if saved:
@@ -55,7 +66,7 @@ class Session:
 
     def grade(self, rollout: Rollout, task: Task) -> Graded:
         """Judge a sample that a crash left without a verdict, as it would have been judged then."""
-        graded = self.judge.judge(rollout, task)
+        graded = self.judge.judge(rollout, task, self.run.state(rollout.workspace))
         if not rollout.phase.startswith("train-"):
             return graded
         stage = self.recipe.stages[int(rollout.phase.split("-")[1])]
@@ -84,6 +95,7 @@ class Session:
                 seed=self.recipe.seed,
                 judge=self.judge,
                 progress=progress,
+                environments=self.environments,
             )
         )
 
@@ -103,7 +115,11 @@ class Session:
             trainer = self._trainer(index, stage, folder)
             trainer.remove_callback(PrinterCallback)
             checkpoint = last_checkpoint(folder)
-            trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+            try:
+                trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+            finally:
+                if isinstance(stage, GrpoStage):
+                    trainer.close_worlds()
             finished = trainer.state.global_step >= trainer.state.max_steps
         self.learner.settle()
         if not finished:
@@ -136,14 +152,50 @@ class Session:
                 policy=self.learner.name,
                 control=self.control,
                 taken=_phases(self.run, f"train-{index}-"),
+                threads=self.threads if any(self.judge.waits(task) for task in self.train) else None,
             )
-            return grpo_trainer(self.recipe, index, self.learner, self.train, column, folder, callbacks)
+            return grpo_trainer(
+                self.recipe, index, self.learner, self.train, column, folder, callbacks,
+                environments=self._worlds(index, stage), threads=self.threads,
+            )  # fmt: skip
         if isinstance(stage, SftStage):
-            rows = sft_documents(self.recipe, index, self.run, self.train)
+            rows = sft_documents(self.recipe, index, self.run, self.train, partial(self._demonstrated, index))
             return sft_trainer(self.recipe, index, self.learner, rows, folder, callbacks)
         pairs = self.recipe.resolve(stage.pairs) if stage.pairs else self.run.path / PAIRS
         rows = preference_documents(pairs, index, None if stage.pairs else self.run.info.notes.get("pairs"))
         return dpo_trainer(self.recipe, index, self.learner, rows, folder, callbacks)
+
+    def _worlds(self, index: int, stage: GrpoStage) -> dict[str, Environment | None]:
+        """The environments of the training tasks; none at all where every task is answered in text."""
+        names = dict.fromkeys(task.env for task in self.train)
+        if stage.env is not None and (other := [name for name in names if name != stage.env]):
+            raise InputError(
+                f"asks for {stage.env}, and some training tasks have {other[0]}",
+                field=f"stages.{index}.env",
+                remedy="leave it out to take each task's own",
+            )
+        if set(names) == {"none"}:
+            return {}
+        return {name: None if name == "none" else self.environments.find(name) for name in names}
+
+    def _demonstrated(self, index: int, tasks: Sequence[Task]) -> list[Document]:
+        """Rows of reference solutions, carried out; what was left out is noted in the run."""
+        rows: list[Document] = []
+        refused: Counter[str] = Counter()
+        for one in demonstrations(tasks, self.environments.find, self.judge, self.threads):
+            if one.correct:
+                row = sft_row(one.task.prompt, one.completion, Format.TRL)
+                rows.append({**row, "tools": offered(self.environments.find(one.task.env).tools)})
+            else:
+                refused[one.why] += 1
+        if rows or refused:
+            self.run.note(**{f"demonstrations-{index}": {"rows": len(rows), "left_out": dict(refused)}})
+        return rows
+
+    def close(self) -> None:
+        """Leave every world. Idempotent."""
+        self.threads.shutdown(cancel_futures=True)
+        self.environments.close()
 
     def _write_pairs(self, index: int, stage: SampleStage) -> None:
         rows, counts = preference_pairs(self.run, phase=f"sample-{index}", cap=stage.pairs_per_group)

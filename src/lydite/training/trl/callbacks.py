@@ -63,7 +63,7 @@ class Watch(TrainerCallback):  # type: ignore[misc]
         values = {
             name: value
             for name, value in logs.items()
-            if isinstance(value, int | float) and math.isfinite(value) and not name.startswith("rewards/")
+            if isinstance(value, int | float) and math.isfinite(value) and not name.startswith("rewards/score/")
         }
         values.pop("epoch", None)  # of the schedule of prompts, which is one epoch long by construction
         self._run.metric({"stage": self._index, "kind": self._kind, "step": state.global_step, **values})

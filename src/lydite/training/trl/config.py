@@ -8,32 +8,30 @@ from pathlib import Path
 from typing import Any
 
 from lydite.errors import InputError
-from lydite.training.presets import loss_flags, uses_dynamic_sampling
+from lydite.training.engines import choose_engine, engine_fields
+from lydite.training.presets import loss_flags
 from lydite.training.recipe import DpoStage, GrpoStage, Recipe, SftStage
 
 
-def grpo_config(recipe: Recipe, index: int, output: Path) -> Any:
-    """``trl.GRPOConfig``: one optimizer step per batch of ``completions_per_step`` fresh completions."""
+def grpo_config(recipe: Recipe, index: int, output: Path, *, tasks: int = 0) -> Any:
+    """``trl.GRPOConfig``: one optimizer step per batch of ``completions_per_step`` fresh completions; ``tasks`` is the
+    number of training tasks, from which the number of steps may follow."""
     from trl import GRPOConfig
 
     stage = recipe.stages[index]
     assert isinstance(stage, GrpoStage)
     flags = loss_flags(stage)
-    if uses_dynamic_sampling(stage) and flags["scale_rewards"] == "batch":
-        raise InputError(
-            "dynamic sampling draws the batch in several rounds, so no standard deviation over it is known",
-            field=f"stages.{index}.scale_rewards",
-            remedy="use group or none, or dynamic_sampling: false",
-        )
     total = stage.completions_per_step
     micro = stage.micro_batch or total
     fields = {
         **_common(recipe, stage, output),
-        "max_steps": stage.steps,
+        "max_steps": stage.steps(tasks),
         "per_device_train_batch_size": micro,
         "gradient_accumulation_steps": total // micro,
         "num_generations": stage.num_generations,
         "max_completion_length": stage.max_completion_length,
+        "max_tool_calling_iterations": stage.max_tool_calling_iterations,
+        **engine_fields(choose_engine(stage.generation_engine, field=f"stages.{index}.generation_engine").name),
         "temperature": stage.temperature,
         "top_p": stage.top_p,
         "top_k": stage.top_k,
@@ -140,6 +138,7 @@ _OWNED = {
         "gradient_accumulation_steps",
     ),
     *("num_generations", "max_completion_length", "temperature", "top_p", "top_k", "mask_truncated_completions"),
+    *("max_tool_calling_iterations", "use_vllm", "use_transformers_continuous_batching"),
     *("entropy_coef", "shuffle_dataset", "learning_rate", "lr_scheduler_type", "warmup_steps", "weight_decay"),
     *(
         "max_grad_norm",

@@ -1,14 +1,15 @@
-"""Group-relative policy optimisation through TRL's ``GRPOTrainer``, and the two things DAPO needs that TRL has not.
+"""Group-relative policy optimisation through TRL's ``GRPOTrainer``: what DAPO needs that TRL has not, and episodes.
 
-The subclass overrides two methods. ``_generate_and_score_completions`` is called once per batch of completions, with
+The subclass overrides three methods. ``_generate_and_score_completions`` is called once per batch of completions, with
 the prompts repeated ``num_generations`` times in a row; dynamic sampling repeats it until the batch holds groups that
-can teach. ``create_model_card`` is switched off: this project writes its own.
+can teach. ``_tool_call_loop`` is ours (``turns``). ``create_model_card`` is switched off: this project writes its own.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,18 @@ from datasets import Dataset
 from trl import GRPOTrainer
 from trl.trainer.utils import pad
 
+from lydite.environments import Environment
 from lydite.policies.decoding import completion_text
 from lydite.policies.messages import to_chat
+from lydite.policies.toolcalls import offered
 from lydite.task import Task
 from lydite.training.presets import uses_dynamic_sampling
 from lydite.training.recipe import GrpoStage, Recipe
 from lydite.training.trl.config import grpo_config
+from lydite.training.trl.environment import environment_class
 from lydite.training.trl.model import Learner
 from lydite.training.trl.reward import RewardColumn
+from lydite.training.trl.turns import play
 
 
 class Trainer(GRPOTrainer):  # type: ignore[misc]
@@ -39,11 +44,11 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
     column: RewardColumn
     max_rounds: int = 1
     spare_seed: str = ""
+    threads: Executor
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         if self.max_rounds == 1 or not self.model.training:
-            output: dict[str, Any] = super()._generate_and_score_completions(inputs)
-            return output
+            return self._scored(inputs)
         size = self.num_generations
         wanted = len(inputs) // size
         chance = random.Random(f"{self.spare_seed}/{self.state.global_step}")  # a function of the step: resumes alike
@@ -55,15 +60,50 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
                 prompts = [self.train_dataset[chance.randrange(len(self.train_dataset))] for _ in range(wanted)]
                 inputs = [row for row in prompts for _ in range(size)]
             rounds += 1
-            output = super()._generate_and_score_completions(inputs)
+            output = self._scored(inputs)
             for position, contrast in enumerate(self.column.contrast):
                 group = _rows(output, position * size, size)
+                earned = self.column.rewards[position * size : (position + 1) * size]
+                group["rewards"] = torch.tensor([torch.nan if one is None else one for one in earned])
                 (kept if contrast else spare).append(group)
         metrics = self._metrics["train"]
         metrics["dynamic/rounds"].append(rounds)
         metrics["dynamic/extra_rollouts"].append((rounds - 1) * wanted * size)
         metrics["dynamic/unfilled_groups"].append(max(0, wanted - len(kept)))
         return self._joined((kept + spare)[:wanted])
+
+    def _scored(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        """One round; whatever ends it early, no world stays open."""
+        try:
+            output: dict[str, Any] = super()._generate_and_score_completions(inputs)
+        except BaseException:
+            self.close_worlds()
+            raise
+        return output
+
+    def close_worlds(self) -> None:
+        """Leave every world that an attempt is still in."""
+        for pool in getattr(self, "_environment_pool", {}).values():
+            for world in pool:
+                world._close()
+
+    def _tool_call_loop(
+        self, prompts: Any, prompt_ids: Any, completion_ids: Any, completions: Any, logprobs: Any, *_images: Any
+    ) -> tuple[Any, ...]:
+        """See ``turns``. The same results as TRL's own: masks, messages, tokens, log-probabilities, calls, failures."""
+        rows = play(self, prompt_ids, completion_ids, logprobs, self.threads)
+        calls = failed = 0
+        masks = [[1] * len(ids) for ids in completion_ids]
+        for number, row in enumerate(rows):
+            if row is None:
+                continue
+            masks[number], completion_ids[number] = row.mask, row.ids
+            completions[number] = to_chat(row.trail.said, arguments_as_text=False)
+            if logprobs is not None:
+                logprobs[number] = row.logprobs
+            calls += len(row.trail.seconds) + row.trail.malformed
+            failed += row.trail.failed + row.trail.malformed
+        return masks, completions, completion_ids, logprobs, calls, failed, [[] for _ in completion_ids]
 
     def _joined(self, groups: list[dict[str, Any]]) -> dict[str, Any]:
         """One batch from groups of different rounds, padded anew: prompts on the left, everything else on the right."""
@@ -73,16 +113,33 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
             if rows[0].dim() == 0:
                 batch[name] = torch.stack(rows)
             else:
-                value = self._tokenizer.pad_token_id if name.endswith("_ids") else 0
+                value = self._tokenizer.pad_token_id if name.endswith("_ids") else int(name == "tool_mask")
                 batch[name] = pad(
                     rows, padding_value=value, padding_side="left" if name.startswith("prompt") else "right"
                 )
+        rewards = batch.pop("rewards")
+        if self.scale_rewards == "batch":  # of the batch that is learned from, not of the rounds it was found in
+            batch["advantages"] = scaled_by_batch(rewards, self.num_generations).to(batch["advantages"])
         mask = batch["completion_mask"] * batch.get("tool_mask", 1)
         batch["num_items_in_batch"] = self.accelerator.gather(mask.sum()).sum()
         return batch
 
     def create_model_card(self, *_args: Any, **_kwargs: Any) -> None:
         """Nothing: see ``lydite.training.card``."""
+
+
+def scaled_by_batch(rewards: torch.Tensor, size: int) -> torch.Tensor:
+    """Advantages as TRL has them for ``scale_rewards: batch``: (reward - group mean) / (std of all + 1e-4). NaN, a
+    sample without a reward, is left out of both and gets 0.
+
+    Args:
+        rewards: shape (groups * size,), groups in a row.
+        size: samples of one group.
+    """
+    means = rewards.view(-1, size).nanmean(dim=1).repeat_interleave(size)
+    known = rewards[~rewards.isnan()]
+    std = known.std() if known.numel() > 1 else rewards.new_zeros(())
+    return ((rewards - means) / (std + 1e-4)).nan_to_num(nan=0.0)
 
 
 def _rows(output: dict[str, Any], start: int, size: int) -> dict[str, Any]:
@@ -101,18 +158,38 @@ def grpo_trainer(
     column: RewardColumn,
     output: Path,
     callbacks: list[Any],
+    environments: Mapping[str, Environment | None],
+    threads: Executor,
 ) -> Trainer:
-    """The trainer of one ``grpo`` stage, ready to ``train``."""
+    """The trainer of one ``grpo`` stage, ready to ``train``.
+
+    Args:
+        recipe: the recipe.
+        index: number of the stage.
+        learner: the policy.
+        tasks: what to train on.
+        column: the reward.
+        output: folder of checkpoints.
+        callbacks: for TRL.
+        environments: those that the tasks name, by name; empty when all tasks are answered in text.
+        threads: where worlds are set up, and tools called.
+    """
     stage = recipe.stages[index]
     assert isinstance(stage, GrpoStage)
+    limit = stage.max_tool_calling_iterations
+    worlds = {name: environment_class(one, tasks, threads, limit=limit) for name, one in environments.items()}
     trainer = Trainer(
         model=learner.model,
         reward_funcs=[column.score],
-        args=grpo_config(recipe, index, output),
+        args=grpo_config(recipe, index, output, tasks=len(tasks)),
         train_dataset=prompts(tasks, stage, chat=not learner.plain, seed=f"{recipe.seed}/{index}"),
         processing_class=learner.tokenizer,
         callbacks=callbacks,
+        environment_factory=worlds or None,
     )
+    trainer.threads = threads
+    if worlds:  # prompts tell of tools in the very words in which they do when a policy is measured
+        trainer._env_tools = {name: offered(one.tools) if one else [] for name, one in environments.items()}
     column.eos = frozenset(trainer.eos_token_ids)
     column.decode = partial(completion_text, learner.tokenizer)
     trainer.column = column
@@ -130,10 +207,14 @@ def prompts(tasks: Sequence[Task], stage: GrpoStage, *, chat: bool, seed: str) -
     prompt and the task's position and nothing else: no reference answer comes near the trainer.
     """
     rows = [
-        {"prompt": to_chat(task.prompt, arguments_as_text=False) if chat else task.prompt_text, "task": position}
+        {
+            "prompt": to_chat(task.prompt, arguments_as_text=False) if chat else task.prompt_text,
+            "task": position,
+            "environment": task.env,
+        }
         for position, task in enumerate(tasks)
     ]
-    return Dataset.from_list(rows).select(schedule(len(tasks), stage.steps * stage.prompts, seed))
+    return Dataset.from_list(rows).select(schedule(len(tasks), stage.steps(len(tasks)) * stage.prompts, seed))
 
 
 def schedule(count: int, length: int, seed: str) -> list[int]:

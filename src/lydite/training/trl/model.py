@@ -17,6 +17,7 @@ from peft.utils import load_peft_weights
 from lydite.errors import InputError
 from lydite.policies.weights import load_folders, resolve
 from lydite.training.recipe import Lora, Recipe
+from lydite.training.trl.templates import offer_tools
 
 REFERENCE = "ref"
 """Name of the frozen copy of an adapter that TRL makes when a stage needs a reference policy."""
@@ -29,10 +30,12 @@ class Learner:
         model: a ``PeftModel``, or the model itself for full fine-tuning.
         tokenizer: its tokenizer, pad token set.
         name: identity of the policy before training: the recipe's spec, and a digest of the weights.
+        tools_note: what had to be done to the chat template so that tools can be offered.
         plain: prompts are given as plain text, without a chat template (``?plain=1`` in the spec).
     """
 
     def __init__(self, recipe: Recipe) -> None:
+        self.tools_note = ""
         spec, _, options = resolve_policy(recipe).partition("?")
         self.plain = options == "plain=1"
         if options and not self.plain:
@@ -54,6 +57,16 @@ class Learner:
             _check_adapter(self.model, recipe)
         elif recipe.lora is not None:
             self.model = get_peft_model(self.model, _lora_config(recipe.lora, recipe.policy))
+
+    def offer_tools(self) -> None:
+        """Make the chat template fit for episodes; see ``templates``.
+
+        Raises:
+            InputError: it cannot be.
+        """
+        if self.plain:
+            raise InputError("a plain prompt tells of no tools", field="policy", remedy="leave out ?plain=1")
+        self.tools_note = offer_tools(self.tokenizer)
 
     @property
     def adapted(self) -> bool:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from concurrent.futures import Executor
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from lydite.codec import well_formed
+from lydite.errors import UnavailableError
 from lydite.ledger import Graded, RunFolder
 from lydite.reward import RewardScheme, Signal, signal
 from lydite.rollout import FinishReason, Message, Rollout
@@ -22,6 +25,10 @@ from lydite.training.controls import Control
 from lydite.training.presets import has_contrast, overlong_penalty
 from lydite.training.recipe import GrpoStage
 
+if TYPE_CHECKING:
+    from lydite.sandbox import Snapshot
+    from lydite.training.trl.environment import TrlEnvironment
+
 
 class RewardColumn:
     """What TRL calls with every batch of completions.
@@ -30,6 +37,7 @@ class RewardColumn:
         decode: tokens to text. The text is made here, from the tokens, exactly as when a policy is measured.
         eos: tokens that end a completion.
         contrast: after a call, for each group in order, whether its rewards before any length penalty differ.
+        rewards: after a call, what it returned.
     """
 
     def __init__(
@@ -44,6 +52,7 @@ class RewardColumn:
         policy: str,
         control: Control,
         taken: Collection[str] = (),
+        threads: Executor | None = None,
     ) -> None:
         """Prepare the column.
 
@@ -58,14 +67,17 @@ class RewardColumn:
             control: what training sees instead of the true reward.
             taken: phases already in the ledger. A step that a crash makes us repeat gets a new name, so that no attempt
                 is lost, doubled or overwritten.
+            threads: where checks that wait for processes of theirs run; one after another without them.
         """
         self._run, self._tasks, self._judge, self._stage = run, tasks, judge, stage
         self._index, self._seed, self._policy, self._control = index, seed, policy, control
         self._taken = frozenset(taken)
+        self._threads = threads
         self._phase, self._count = "", Counter[str]()
         self.eos: frozenset[int] = frozenset()
         self.decode: Callable[[Sequence[int]], str] = str
         self.contrast: list[bool] = []
+        self.rewards: list[float | None] = []
 
     def score(
         self,
@@ -74,23 +86,38 @@ class RewardColumn:
         task: Sequence[int],
         trainer_state: Any,
         log_metric: Callable[[str, float], None],
+        environments: Sequence[TrlEnvironment] | None = None,
         **_columns: Any,
     ) -> list[float | None]:
         """TRL's reward function: one number, or ``None``, per completion."""
         step = int(trainer_state.global_step) + 1
-        graded = [
-            self._grade(self._tasks[position], ids, step) for position, ids in zip(task, completion_ids, strict=True)
+        worlds = environments if environments is not None else [None] * len(task)
+        attempts = [
+            self._attempt(self._tasks[position], ids, step, world)
+            for position, ids, world in zip(task, completion_ids, worlds, strict=True)
         ]
+        for _, _, state in attempts:
+            if state is not None:
+                self._run.keep(state)
+        graded = list((self._threads.map if self._threads is not None else map)(self._grade, attempts))
         size = self._stage.num_generations
         plain = [item.reward for item in graded]
         self.contrast = [has_contrast(plain[start : start + size]) for start in range(0, len(plain), size)]
         shaped = [overlong_shaped(item, self._stage) for item in graded]
         self._run.append(shaped)
-        for name, value in _metrics(shaped, size).items():
+        _require_some(shaped)
+        for name, value in {**_metrics(shaped, size), **episode_metrics(shaped)}.items():
             log_metric(name, value)
-        return [item.reward for item in shaped]
+        self.rewards = [item.reward for item in shaped]
+        return self.rewards
 
-    def _grade(self, task: Task, ids: Sequence[int], step: int) -> Graded:
+    def _grade(self, attempt: tuple[Rollout, Task, Snapshot | None]) -> Graded:
+        graded = self._judge.judge(*attempt)
+        return controlled(graded, self._control, seed=self._seed, scheme=self._judge.scheme)
+
+    def _attempt(
+        self, task: Task, ids: Sequence[int], step: int, world: TrlEnvironment | None
+    ) -> tuple[Rollout, Task, Snapshot | None]:
         phase = self._phase_of(step)
         number = self._count[task.id]
         self._count[task.id] += 1
@@ -109,7 +136,22 @@ class RewardColumn:
             completion_tokens=len(ids),
             step=step,
         )
-        return controlled(self._judge.judge(rollout, task), self._control, seed=self._seed, scheme=self._judge.scheme)
+        if world is None or world._environment is None:
+            return rollout, task, None
+        environment, how = world._environment, world._ended
+        assert how is not None
+        rollout = msgspec.structs.replace(
+            rollout,
+            completion=how.attempt.completion,
+            finish=how.attempt.finish,
+            prompt_tokens=how.attempt.prompt_tokens,
+            completion_tokens=how.attempt.completion_tokens,
+            error=how.attempt.error,
+            calls=how.calls,
+            env=f"{environment.name}@{environment.version}",
+            workspace=how.state.digest if how.state is not None else None,
+        )
+        return rollout, task, how.state
 
     def _phase_of(self, step: int) -> str:
         name = f"train-{self._index}-{step}"
@@ -145,6 +187,38 @@ def overlong_shaped(graded: Graded, stage: GrpoStage) -> Graded:
         return graded
     penalty = overlong_penalty(length, stage.overlong, stage.max_completion_length)
     return msgspec.structs.replace(graded, reward=graded.reward + penalty, scheme=f"{graded.scheme}+overlong")
+
+
+def _require_some(graded: Sequence[Graded]) -> None:
+    """A batch in which no attempt at all had a world is no batch of bad luck: go no further."""
+    errors = {item.rollout.error for item in graded}
+    if None not in errors:
+        raise UnavailableError(f"no attempt of this step could be made: {min(str(error) for error in errors)}")
+
+
+def episode_metrics(graded: Sequence[Graded]) -> dict[str, float]:
+    """Of attempts with an environment: rewards by environment, calls, and the seconds that they took in this step."""
+    by_name: dict[str, list[float]] = defaultdict(list)
+    episodes = [item for item in graded if item.rollout.env]
+    if not episodes:
+        return {}
+    for item in episodes:
+        if item.reward is not None:
+            by_name[item.rollout.env.partition("@")[0]].append(item.reward)
+    values: dict[str, float] = {}
+    for name, rewards in by_name.items():
+        values[f"rewards/{name}/mean"] = fmean(rewards)
+        values[f"rewards/{name}/std"] = stdev(rewards) if len(rewards) > 1 else 0.0
+    calls = [item.rollout.calls for item in episodes if item.rollout.calls is not None]
+    made, malformed = sum(len(one.seconds) for one in calls), sum(one.malformed for one in calls)
+    values["tools/calls_per_rollout"] = (made + malformed) / len(episodes)
+    values["tools/malformed_rate"] = malformed / (made + malformed) if made + malformed else 0.0
+    values["tools/limit_rate"] = sum(item.rollout.finish is FinishReason.TOOL_LIMIT for item in episodes) / len(
+        episodes
+    )
+    values["sandbox/call_seconds"] = sum(sum(one.seconds) for one in calls)
+    values["sandbox/check_seconds"] = sum(item.seconds for item in episodes)
+    return values
 
 
 def _metrics(graded: Sequence[Graded], size: int) -> dict[str, float]:
