@@ -257,3 +257,8 @@ def test_an_export_into_a_file_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(FileExistsError):
         Snapshot().export(tmp_path / "file")
+
+
+def test_files_that_name_an_interpreter_are_executable() -> None:
+    tree = Snapshot.from_files({"run.sh": b"#!/bin/sh\n", "notes.txt": b"# none\n"})
+    assert {entry.path: entry.kind for entry in tree.entries} == {"run.sh": Kind.PROGRAM, "notes.txt": Kind.FILE}

@@ -88,7 +88,7 @@ class Snapshot(msgspec.Struct, frozen=True, dict=True):
 
     @classmethod
     def from_files(cls, files: Mapping[str, bytes]) -> Self:
-        """From path to content, as a task gives them.
+        """From path to content, as a task gives them. What starts with ``#!`` is executable.
 
         Raises:
             InputError: names the path that is none, that comes twice (``a/b`` and ``a//b``), or that is a file and also
@@ -97,7 +97,8 @@ class Snapshot(msgspec.Struct, frozen=True, dict=True):
         entries = []
         for name, data in files.items():
             try:
-                entries.append(Entry(packing.check_path(name), Kind.FILE, bytes(data)))
+                kind = Kind.PROGRAM if data.startswith(b"#!") else Kind.FILE  # as a session makes them
+                entries.append(Entry(packing.check_path(name), kind, bytes(data)))
             except ValueError as error:
                 raise InputError(str(error), field="files") from None
         return cls(closed(entries))
