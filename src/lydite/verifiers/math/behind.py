@@ -17,7 +17,7 @@ _WORDS = re.compile(
 )
 _ATTACHED = re.compile(
     r"_(?:\d|\{[^{}]{1,20}\}|\{\\text\{[a-z]{1,12}\}\})|\^(?:\d|\\circ(?![A-Za-z])|\{[^{}]{1,20}\})|\\pi(?![A-Za-z])"
-    r"|\\sqrt\s?(?:\d|\{[^{}]{1,20}\})"
+    r"|\\sqrt\s?(?:\d|\{[^{}]{1,20}\})|[a-zA-Z](?![A-Za-z])"
 )
 _PERCENT = frozenset(["percent", "%", "\\%"])
 _AMBIGUOUS = frozenset(["in", "as", "at", "is", "of", "second", "pt", "score"])
@@ -33,7 +33,7 @@ _BEGINNINGS = frozenset(
 
 def may_belong(tail: str) -> bool:
     """Whether a look at the first letters leaves it open that something of the answer stands behind the box."""
-    if tail[:1] in ("_", "^") or tail[:3] in ("\\pi", "\\sq"):
+    if tail[:1] in ("_", "^") or (tail[:1].isalpha() and not tail[1:2].isalpha()) or tail[:3] in ("\\pi", "\\sq"):
         return True
     begins = tail[:12].lstrip(" $~\\,;!)\n")[:3].lower()
     return begins in _BEGINNINGS or begins[:1] == "%" or begins[:2].rstrip("}/^ .,") in _SHORT
@@ -62,6 +62,26 @@ def belongs(answer: str, tail: str) -> str:
     if unit is None or not unit.dims or any(name.startswith("of:") for name, _ in unit.dims):
         return answer
     return f"{answer} \\text{{{named}}}"
+
+
+_COMMAND = re.compile(
+    r"\\(?:sqrt|[dt]?frac|log|ln|sin|cos|tan|overline|cancel)(?:\[[^\[\]]{0,9}\])?(?:\{[^{}]{0,40}\})?\{$"
+)
+
+
+ADJOINING = frozenset("-−{0123456789")
+"""Characters that, right before a box, may change what it says."""
+
+
+def before(text: str, start: int) -> str | None:
+    r"""The sign right before a box, ``-\boxed{6}``; ``None`` where the box is a part of a number or of a root."""
+    char = text[start - 1]
+    if char == "{":
+        return None if _COMMAND.search(text[max(0, start - 80) : start]) else ""
+    if char.isdigit():
+        return None
+    ahead = text[max(0, start - 12) : start - 1].rstrip()[-1:]
+    return "-" if not ahead or ahead in "=$({[,:" else ""
 
 
 def _unit_behind(tail: str) -> str:

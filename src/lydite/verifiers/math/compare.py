@@ -38,7 +38,7 @@ from lydite.verifiers.math.relations import (
     same_residue,
 )
 from lydite.verifiers.math.scalars import equal
-from lydite.verifiers.math.spread import as_answer, flat, letters, members
+from lydite.verifiers.math.spread import as_answer, flat, is_of_unknowns, letters, members, mixed_number
 from lydite.verifiers.math.work import is_heard, note
 
 MAX_ITEMS = 40
@@ -229,22 +229,12 @@ def _lists(a: Answer, g: Answer, rules: Rules) -> bool:
     if letters(a) and letters(a) == letters(g):
         return True
     for one, other in ((a, g), (g, a)):
-        if _unknowns(one) and not _unknowns(other):  # a = 3, b = -1 is 3, -1 in this order
+        if one.kind in SCALARS and other.kind == "list" and (mixed := mixed_number(other)) is not None:
+            return scalars_agree(one, mixed, rules)
+        if is_of_unknowns(one) and not is_of_unknowns(other):  # a = 3, b = -1 is 3, -1 in this order
             listed = other.kind == "list" and len(other.items) == len(one.items)
             return listed and all(_same(x, y, rules) for x, y in zip(a.items, g.items, strict=True))
     return _match(flat(a), flat(g), rules)
-
-
-def _unknowns(answer: Answer) -> bool:
-    """Whether a list says what several unknowns are: x = 2, y = 3; x_1 = 2, x_2 = 3 are values of one."""
-    if answer.kind != "list" or not all(item.kind == "assign" and item.data == "=" for item in answer.items):
-        return False
-    names = {
-        item.label.args[0].partition("_")[0]
-        for item in answer.items
-        if isinstance(item.label, Node) and item.label.op == "sym"
-    }
-    return len(names) == len(answer.items)
 
 
 def _is_union(answer: Answer) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from lydite.verifiers.math.answer import Answer, Rules
+from lydite.verifiers.math.exact import rational
 from lydite.verifiers.math.nodes import Node, num, substitute, symbols
 from lydite.verifiers.math.scalars import equal
 from lydite.verifiers.math.units import DEGREE, TEMPERATURE, Unit, agree, parse_unit
@@ -21,13 +22,20 @@ def scalars_agree(a: Answer, g: Answer, rules: Rules) -> bool:
     assert y is not None
     if a.kind == "percent" or g.kind == "percent":
         if a.kind == g.kind:
+            if a.label and g.label and a.label != g.label:
+                return False  # a rise and a fall
             return equal(x, y, rules.tolerance)
         share, other = (a, g) if a.kind == "percent" else (g, a)
         assert share.node is not None
         assert other.node is not None
         if other.unit is not None:
             return False
-        return any(equal(form, other.node, rules.tolerance) for form in (share.node, Node("percent", (share.node,))))
+        if equal(Node("percent", (share.node,)), other.node, rules.tolerance):
+            return True
+        # 25 is forgiven for 25%; that 0.5 is 0.5% is not.
+        return not _is_below_one(share.node) and equal(share.node, other.node, rules.tolerance)
+    if "'" in (a.label, g.label) and (a.unit is None or g.unit is None):
+        return False  # 7' is seven feet, or a derivative; never a plain 7
     if a.unit is None and g.unit is None:
         return equal(x, y, rules.tolerance) or _differ_by_constant(x, y)
     if rules.units == "ignore":
@@ -35,6 +43,11 @@ def scalars_agree(a: Answer, g: Answer, rules: Rules) -> bool:
     if rules.units == "require" and g.unit is not None and a.unit is None:
         return False
     return _quantities(x, a.unit, y, g.unit, rules)
+
+
+def _is_below_one(node: Node) -> bool:
+    value = None if symbols(node) else rational(node)
+    return value is not None and abs(value) < 1
 
 
 _CONSTANTS = frozenset("CcKkD")
@@ -104,6 +117,9 @@ def _amount(node: Node, sign: int, powers: dict[str, int]) -> Fraction | None:
     if node.op == "neg":
         inner = _amount(node.args[0], sign, powers)
         return None if inner is None else -inner
+    if node.op in ("pow", "root") and not symbols(node):
+        value = rational(node)
+        return None if not value else value if sign > 0 else 1 / value
     if node.op == "pow" and node.args[0].op == "sym" and node.args[1].op == "num" and node.args[1].args[0] in (2, 3):
         powers[node.args[0].args[0]] = powers.get(node.args[0].args[0], 0) + sign * int(node.args[1].args[0])
         return Fraction(1)

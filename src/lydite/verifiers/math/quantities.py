@@ -191,11 +191,12 @@ def _with_unit(value: Node, tail: list[Token], raw: str, unit: Unit | None) -> A
     name = spelled.strip(" .").replace("}{", "/").replace("{", "").replace("}", "").removeprefix("frac")
     name = {"'": "feet", '"': "inches", "''": "inches"}.get(name, name)
     if _PERCENT.match(name):
-        return Answer("percent", raw, value)
+        return Answer("percent", raw, value, label=_direction(name))
     found = parse_unit(name)
-    if found is None or any(
-        token.type == "sym" and not token.text for token in tail[1:] if tail[0].value != "per" and "/" not in name
-    ):
+    if found is None:
+        return None
+    named = not tail or tail[0].value == "per" or "/" in name
+    if not named and any(token.type == "sym" and not token.text and token.value != "a" for token in tail[1:]):
         return None
     if unit is not None and found.dims and name.startswith(("/", "per ")):
         found = Unit(tuple(sorted((*unit.dims, *found.dims))), unit.factor * found.factor)  # $5/hour
@@ -205,10 +206,25 @@ def _with_unit(value: Node, tail: list[Token], raw: str, unit: Unit | None) -> A
         found = unit
     answer = of_node(value, raw)
     if answer.kind == "percent":  # a 30% increase; 30% of a kilogram is another thing
-        return answer if all(dim[0].startswith("of:") for dim in found.dims) else None
+        counted = all(dim[0].startswith("of:") for dim in found.dims)
+        return answer._replace(label=_direction(name)) if counted else None
     if answer.kind not in SCALARS or (symbols(value) and any(name.startswith("of:") for name, _ in found.dims)):
         return None  # "a man" is no multiple of a
+    if spelled.strip() == "'":
+        answer = answer._replace(label="'")
     return answer._replace(unit=None if found == NONE else found, kind=answer.kind if found == NONE else "quantity")
+
+
+_UP = frozenset(["increase", "rise", "gain", "profit", "growth", "more", "increased", "higher"])
+_DOWN = frozenset(
+    ["decrease", "decline", "drop", "loss", "reduction", "discount", "less", "decreased", "lower", "fall"]
+)
+
+
+def _direction(name: str) -> str | None:
+    """Up or down, where a percentage says it."""
+    said = set(name.casefold().split())
+    return "up" if said & _UP else "down" if said & _DOWN else None
 
 
 def _spell(token: Token) -> str:

@@ -10,6 +10,7 @@ from lydite.verifiers.math import notations, words
 from lydite.verifiers.math.answer import Answer
 from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, num
 from lydite.verifiers.math.normalise import normalise, trim, undressed
+from lydite.verifiers.math.spelling import respelled
 from lydite.verifiers.math.structure import structure
 from lydite.verifiers.math.tokens import tokenize
 from lydite.verifiers.math.units import Unit, currency, name_temperatures, parse_unit
@@ -29,13 +30,10 @@ _HEDGE = re.compile(
     r"|somewhere|something|not)\b",
     re.IGNORECASE,
 )
-_POINT = re.compile(r"(?<=\d)\{\.\}(?=\d)")
-_ROUGHLY = re.compile(
-    r"(?<=\S)\s*,?\s*(?:\\text\s?\{\s?)?,?\s?(?:or |which is |that is |i\.e\. )?"
-    r"(?:about|approximately|approx\.?|roughly)\s\}?\s?"
-)
+_HAS_NONE = re.compile(r"\b(?:has|have|there (?:is|are)) no (?:real )?solutions?$")
 _BETWEEN = re.compile(r"[\s\-.]+")
 _CHOICE = re.compile(r"[(\[]?([A-Z])[)\].]?")
+_LETTERS = re.compile(r"(?:[(\[][A-J][)\]][\s,]{0,2}){2,10}")
 _CHOSEN = re.compile(r"(?:[(\[]([A-J])[)\]][.:]?|([A-J])[).:])\s*(?=\S)")
 _UNWRAP = re.compile(r"\\(?:text[a-z]{0,6}|math(?:rm|bf|it|sf|tt)|mbox|bf|rm|operatorname)\b\s?|\\[ ,;!]|[{}$~*]")
 _TOLD = re.compile(
@@ -94,14 +92,7 @@ def _parsed(text: str, thousands: bool) -> Answer:
     clean = trim(name_temperatures(normalise(text)))
     if clean[:1] in ("{", "\\") and (bare := undressed(clean)) is not clean:
         clean = trim(bare)
-    if "[" in clean or "]" in clean:
-        clean = notations.inward(clean)
-    if "{:}" in clean:
-        clean = clean.replace("{:}", ":")
-    if ("about" in clean or "approx" in clean or "roughly" in clean) and "\\approx" not in clean:
-        clean = _ROUGHLY.sub(r" \\approx ", clean)
-    if "{}^" in clean or "{.}" in clean:
-        clean = _POINT.sub(".", clean.replace("{}^", "^"))
+    clean = respelled(clean)
     if thousands and clean != text:
         fast = _FAST.fullmatch(clean)
         if fast is not None:
@@ -161,6 +152,14 @@ def _read(clean: str, raw: str, thousands: bool) -> Answer:
     if single is not None:
         return Answer("choice", raw, Node("sym", (single.group(1),)), data=single.group(1))
     chosen = _CHOSEN.match(plain)
+    both = _LETTERS.fullmatch(plain)
+    if both is not None:
+        letters = tuple(
+            Answer("choice", "", Node("sym", (letter,)), data=letter)
+            for letter in both.group().strip("()[]")[::1]
+            if letter in "ABCDEFGHIJ"
+        )
+        return Answer("list", raw, items=letters, data="and")
     if chosen is not None and not plain[chosen.end() :].startswith(("=", "-", "+", "/", "^")):
         rest = clean[clean.index(chosen.group(1) or chosen.group(2)) + 1 :].lstrip("}) ].:")
         return Answer(
@@ -170,6 +169,8 @@ def _read(clean: str, raw: str, thousands: bool) -> Answer:
             items=(read(rest.strip()),) if rest.strip() else (),
             data=chosen.group(1) or chosen.group(2),
         )
+    if clean[0] == "&":
+        return _read(clean.lstrip("&= "), raw, thousands)
     noted = notations.special(clean, plain, raw)
     if noted is not None:
         return noted
@@ -196,6 +197,9 @@ def _read(clean: str, raw: str, thousands: bool) -> Answer:
             counted = _counted(spoken)
             if counted is not None:
                 return Answer("quantity", raw, num(counted[0]), counted[1])
+        told = _YES_NO.match(clean)
+        if told is not None and not _ELSE.search(clean[told.end() :]):
+            return Answer("text", raw, data=told.group(1).casefold())
         phrase = words.fold(clean)
         if phrase in words.NUMBER_SETS:
             return Answer("set", raw, Node("named", (words.NUMBER_SETS[phrase],)))
@@ -214,7 +218,13 @@ def _read(clean: str, raw: str, thousands: bool) -> Answer:
 
 def _text(clean: str, raw: str) -> Answer:
     folded = words.fold(clean)
+    if folded.endswith(("solution", "solutions")) and _HAS_NONE.search(folded):
+        return Answer("set", raw, Node("set"))
     return Answer("text", raw, label=words.listed(clean), data=folded) if folded else Answer("none", raw)
+
+
+_YES_NO = re.compile(r"(?:\\text\s?\{\s?)?(yes|no)[,.;:!]\s?(?=[a-z])", re.IGNORECASE)
+_ELSE = re.compile(r"\b(?:yes|no|maybe|perhaps|but|unless|if|or)\b", re.IGNORECASE)
 
 
 def _shown(clean: str, thousands: bool) -> Answer | None:

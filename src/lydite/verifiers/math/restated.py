@@ -24,6 +24,8 @@ def is_restated(answer: Answer, gold: Answer, submission: Submission) -> bool:
         return True  # 12 mod 7 for 5
     if "implify" in submission.text[:1500] and answer.raw != gold.raw and _reduces(submission.text[:1500], answer.raw):
         return True
+    if node is None and answer.kind == "relation" and answer.raw != gold.raw:
+        return _is_asked(answer, submission)
     if node is None or answer.raw == gold.raw or node == gold.node or node.op in ("num", "sym", "const", "base"):
         return False
     if (
@@ -38,10 +40,15 @@ def is_restated(answer: Answer, gold: Answer, submission: Submission) -> bool:
     constant = gold.kind in SCALARS and gold.node is not None and not symbols(gold.node)
     if constant and answer.kind in SCALARS and symbols(node) and measured(answer) is answer:
         return True  # x/x for 1
-    if answer.kind not in SCALARS and answer.kind != "relation":
+    if answer.kind not in SCALARS:
         return False
     if node.op == "div" and all(part.op in ("num", "sym", "const") for part in node.args):
         return False
+    return _is_asked(answer, submission)
+
+
+def _is_asked(answer: Answer, submission: Submission) -> bool:
+    """Whether an answer stands in the prompt, or where the text says what is asked."""
     raw = _GONE.sub("", answer.raw)
     if len(raw) < 2:
         return False
@@ -102,7 +109,9 @@ def _undone(node: Node) -> bool:
     if node.op == "neg":
         return _undone(node.args[0])
     if node.op == "div":
-        return not all(part.op == "num" or (part.op in ("neg", "div") and not _undone(part)) for part in node.args)
+        return not all(
+            part.op in ("num", "fact") or (part.op in ("neg", "div") and not _undone(part)) for part in node.args
+        )
     if node.op == "mul":
         left, right = node.args
         scientific = right.op == "pow" and right.args[0] == num(10) and left.op in ("num", "neg")

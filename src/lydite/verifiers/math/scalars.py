@@ -20,8 +20,9 @@ from lydite.verifiers.math import canonical, simple
 from lydite.verifiers.math.confirm import confirm
 from lydite.verifiers.math.evaluate import number
 from lydite.verifiers.math.exact import rational
-from lydite.verifiers.math.nodes import Node, UndefinedError, contains
+from lydite.verifiers.math.nodes import Node, TooBigError, UndefinedError, contains
 from lydite.verifiers.math.points import FINEST, POINTS, agree, agree_finest, differ_at_once, is_near, point, traits
+from lydite.verifiers.math.powers import same_powers
 from lydite.verifiers.math.work import may_ask, note
 
 __all__ = ["POINTS", "equal", "number", "point"]
@@ -41,7 +42,14 @@ def equal(a: Node, b: Node, tolerance: Fraction | None = None) -> bool:
         note("exact", "the same")
         return True
     try:
-        x, y = rational(a), rational(b)
+        try:
+            x, y = rational(a), rational(b)
+        except TooBigError:
+            same = same_powers(a, b)
+            if same is None:
+                raise
+            note("exact", "products of powers, " + ("the same" if same else "different"))
+            return same
         if x is not None and y is not None:
             same = x == y or (tolerance is not None and abs(x - y) <= tolerance * abs(y))
             note("exact", "rational numbers, " + ("the same" if x == y else "close enough" if same else "different"))

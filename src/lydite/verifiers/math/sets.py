@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 
 from lydite.verifiers.math.answer import Answer
 from lydite.verifiers.math.evaluate import DIGITS
@@ -127,6 +128,9 @@ def whole_numbers(answer: Answer) -> list[int] | None:
 
 def _relation(operators: tuple[str, ...], nodes: tuple[Node, ...]) -> tuple[RealSet, str | None] | None:
     """A chain such as -1 < x <= 2, x != 3: one bare symbol against numbers."""
+    within = _within(operators, nodes)
+    if within is not None:
+        return within
     unknown = [index for index, node in enumerate(nodes) if node.op == "sym"]
     if len(unknown) != 1:
         return None
@@ -154,6 +158,28 @@ def _relation(operators: tuple[str, ...], nodes: tuple[Node, ...]) -> tuple[Real
             return None
         total = intersect(total, part)
     return total, name
+
+
+def _within(operators: tuple[str, ...], nodes: tuple[Node, ...]) -> tuple[RealSet, str | None] | None:
+    """|x - a| <= c and |x - a| > c."""
+    if len(nodes) != 2:
+        return None
+    left, right, operator = nodes[0], nodes[1], operators[0]
+    if right.op == "call":
+        left, right, operator = right, left, {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(operator, operator)
+    if left.op != "call" or left.args[0] != "abs" or operator not in ("<", "<=", ">", ">="):
+        return None
+    inside, size = left.args[1][0], _end(right)
+    middle: Node = Node("num", (Fraction(0),))
+    if inside.op == "add" and inside.args[0].op == "sym":
+        inside, middle = inside.args[0], Node("neg", (inside.args[1],))
+    centre = _end(middle)
+    if inside.op != "sym" or size is None or centre is None or not size.is_finite() or size < 0:
+        return None
+    closed = operator in ("<=", ">")  # of the interval; what lies outside has the other ends
+    low, high = _ROUND.subtract(centre, size), _ROUND.add(centre, size)
+    inner = normal([(low, closed, high, closed)])
+    return (inner if operator in ("<", "<=") else complement(inner)), inside.args[0]
 
 
 def normal(parts: list[Interval]) -> RealSet:

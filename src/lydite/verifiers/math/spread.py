@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lydite.verifiers.math.answer import SCALARS, Answer
+from lydite.verifiers.math.exact import rational
 from lydite.verifiers.math.nodes import Node, contains, num
 
 
@@ -80,3 +81,28 @@ def letters(answer: Answer) -> str:
     return (
         "".join(sorted(answer.raw)) if answer.raw.isalpha() and all("A" <= char <= "J" for char in answer.raw) else ""
     )
+
+
+def mixed_number(answer: Answer) -> Answer | None:
+    """5 and 1/3 for five and a third."""
+    if answer.data != "and" or len(answer.items) != 2:
+        return None
+    whole, part = (item.node for item in answer.items)
+    if whole is None or part is None or answer.items[0].kind != "integer" or part.op not in ("div", "num"):
+        return None
+    share = rational(part)
+    if share is None or not 0 < share < 1 or answer.items[1].unit is not None:
+        return None
+    return answer.items[1]._replace(node=Node("add", (whole, num(share))), raw="")
+
+
+def is_of_unknowns(answer: Answer) -> bool:
+    """Whether a list says what several unknowns are: x = 2, y = 3; x_1 = 2, x_2 = 3 are values of one."""
+    if answer.kind != "list" or not all(item.kind == "assign" and item.data == "=" for item in answer.items):
+        return False
+    names = {
+        item.label.args[0].partition("_")[0]
+        for item in answer.items
+        if isinstance(item.label, Node) and item.label.op == "sym"
+    }
+    return len(names) == len(answer.items)

@@ -6,15 +6,14 @@ from fractions import Fraction
 from itertools import pairwise
 
 from lydite.verifiers.math import sets
-from lydite.verifiers.math.answer import SCALARS, Answer, Rules
-from lydite.verifiers.math.measures import measured, scalars_agree
-from lydite.verifiers.math.nodes import Node, NotMathError, num, symbols
+from lydite.verifiers.math.answer import Answer
+from lydite.verifiers.math.chains import chain, is_worked, rate_of, stated
+from lydite.verifiers.math.exact import rational
+from lydite.verifiers.math.labels import label_of, spoken
+from lydite.verifiers.math.nodes import Node, num, substitute, symbols
 from lydite.verifiers.math.parse import parse
-from lydite.verifiers.math.quantities import depths, of_node, term
-from lydite.verifiers.math.scalars import equal
+from lydite.verifiers.math.quantities import depths, term
 from lydite.verifiers.math.tokens import Token
-from lydite.verifiers.math.units import CURRENCIES, agree, parse_unit
-from lydite.verifiers.math.words import number_words
 
 _SEPARATORS = frozenset([",", ";", "and", "or"])
 _RELATIONS = {
@@ -73,11 +72,11 @@ def structure(tokens: list[Token], raw: str) -> Answer | None:
         return None
     if len(segments) == 1:
         return _set_builder(segments[0], raw) or _segment(segments[0], raw)
-    items = tuple(_spoken(segment) or _segment(segment, "") for segment in segments)
+    items = tuple(spoken(segment) or _segment(segment, "") for segment in segments)
     if any(item is None for item in items):
         return None
     answers = tuple(item for item in items if item is not None)
-    compound = _compound(answers) if joined == "and" else None
+    compound = _compound(answers) if joined == "and" else _residue_class(answers) if len(answers) == 2 else None
     if compound is not None:
         return compound._replace(raw=raw)
     dotted = any(item.node is not None and item.node.op == "dots" for item in answers)
@@ -97,6 +96,26 @@ def _compound(parts: tuple[Answer, ...]) -> Answer | None:
         total += part.node.args[0] * part.unit.factor
     first = parts[0].unit
     return None if first is None else parts[0]._replace(node=num(total / first.factor))
+
+
+def _residue_class(parts: tuple[Answer, ...]) -> Answer | None:
+    r"""7k + 3, k \in \mathbb{Z}: the numbers that leave 3 when divided by 7."""
+    terms, ring = parts
+    node = terms.node
+    if ring.kind != "assign" or ring.data != "in" or ring.items[0].node != Node("named", ("Z",)) or node is None:
+        return None
+    name = ring.label.args[0] if isinstance(ring.label, Node) and ring.label.op == "sym" else ""
+    if terms.kind not in ("assign", "expression") or symbols(node) != {name}:
+        return None
+    values = [rational(substitute(node, name, num(value))) for value in range(3)]
+    if any(value is None or value.denominator != 1 for value in values):
+        return None
+    start, second, third = (int(value) for value in values if value is not None)
+    step = second - start
+    if third - second != step or abs(step) < 2:
+        return None
+    residue = Answer("mod", "", num(start % abs(step)), label="mod", data=num(abs(step)))
+    return Answer("assign", "", items=(residue,), label=terms.label, data="==") if terms.kind == "assign" else residue
 
 
 def _segment(tokens: list[Token], raw: str) -> Answer | None:
@@ -124,85 +143,21 @@ def _segment(tokens: list[Token], raw: str) -> Answer | None:
     if operators in (["in"], ["=="]):
         right = term(parts[1], raw)
         return (
-            None if right is None else Answer("assign", raw, items=(right,), label=_label(parts[0]), data=operators[0])
+            None
+            if right is None
+            else Answer("assign", raw, items=(right,), label=label_of(parts[0]), data=operators[0])
         )
     nodes = tuple(parse(part) for part in parts)
     return Answer("relation", raw, data=(tuple(operators), nodes))
 
 
-_GEOMETRY = frozenset(
-    ["angle", "measuredangle", "triangle", "overline", "vec", "overrightarrow", "widehat", "hat", "odot"]
-)
-
-
-def _label(tokens: list[Token]) -> Node | str | None:
-    """What may stand left of a value: a symbol, a point of symbols, f(x), a side AB or angle, or words."""
-    currency = any(token.type == "op" and token.value in CURRENCIES for token in tokens)
-    if (currency or any(token.type == "word" for token in tokens)) and _is_value(tokens):
-        return None  # "3 kg" is no name
-    if _spoken(tokens) is not None:
-        return None
-    if any(token.type == "word" for token in tokens):
-        return " ".join(str(token.value[1] if token.type == "num" else token.value) for token in tokens).casefold()
-    if any(token.type == "cmd" and token.value in _GEOMETRY for token in tokens):
-        return " ".join(str(token.value[1] if token.type == "num" else token.value) for token in tokens)
-    try:
-        node = parse(tokens)
-    except NotMathError:
-        if not _is_named(tokens):
-            raise
-        return "what is told"
-    if node.op == "sym":
-        return node
-    if node.op == "div" and all(_is_differential(part) for part in node.args):
-        return "derivative"
-    side = node.args[1][0] if node.op == "call" and node.args[0] == "abs" else node
-    if _is_side(side) or (node.op == "call" and len(node.args[0]) == 1 and not symbols(node)):
-        return "".join(str(token.value[1] if token.type == "num" else token.value) for token in tokens)  # AB, f(3)
-    if node.op == "tuple" and all(item.op == "sym" for item in node.args[2]):
-        return node
-    if node.op == "call" and node.args[0] not in ("abs", "binom") and all(item.op == "sym" for item in node.args[1]):
-        return node
-    if node.op == "mul" and node.args[0].op == "sym" and tokens[1:2] and tokens[1].value == "(":
-        return node if node.args[1].op in ("sym", "num", "tuple") else None
-    return None
-
-
-_NAMING = frozenset(
-    ["Pr", "mathbb", "lim", "int", "iint", "oint", "sum", "prod", "min", "max", "bar", "tilde", "nabla"]
-)
-
-
-def _is_named(tokens: list[Token]) -> bool:
-    """Whether what stands left of a value is a limit, an integral, a probability such as P(X = 3)."""
-    first = tokens[0]
-    event = first.type == "sym" and first.value in ("P", "E", "N") and len(tokens) > 2 and tokens[1].value in ("(", "[")
-    return event or (first.type == "cmd" and first.value in _NAMING)
-
-
-def _is_differential(node: Node) -> bool:
-    """dy, dx"""
-    return node.op == "mul" and node.args[0] == Node("sym", ("d",)) and node.args[1].op == "sym"
-
-
-def _is_side(node: Node) -> bool:
-    """Two or more capital letters in a row: a side of a figure."""
-    while node.op == "mul":
-        if node.args[1].op != "sym" or not node.args[1].args[0].isupper():
-            return False
-        if node.args[0].op == "sym":
-            return bool(node.args[0].args[0].isupper())
-        node = node.args[0]
-    return False
-
-
 def _equation(parts: list[list[Token]], operators: list[str], raw: str) -> Answer | None:
-    label = _label(parts[0])
+    label = label_of(parts[0])
     rest = parts[1:]
     if label is None and len(parts) == 2:
-        label = _label(parts[1])
+        label = label_of(parts[1])
         rest = parts[:1] if label is not None else rest
-    terms = [_spoken(part) or term(part, raw) for part in (rest if label is not None else parts)]
+    terms = [spoken(part) or term(part, raw) for part in (rest if label is not None else parts)]
     if any(term is None for term in terms):
         return None
     values = [term for term in terms if term is not None]
@@ -211,122 +166,18 @@ def _equation(parts: list[list[Token]], operators: list[str], raw: str) -> Answe
     if len(operators) == len(values) and label is not None:
         operators = operators[1:]
     sides = parts[-len(values) :]
-    exact = _chain(values, operators, [_is_worked(side) for side in sides], raw)
+    exact = chain(values, operators, [is_worked(side) for side in sides], raw)
     if exact is None:
         free = any(symbols(value.node) for value in values)
         if label is None and len(values) == 2 and free and values[0].node is not None and values[1].node is not None:
             difference = Node("add", (values[0].node, Node("neg", (values[1].node,))))
-            return Answer("equation", raw, difference, items=_stated(*values))
+            return Answer("equation", raw, difference, items=stated(*values))
         return Answer("false", raw)
-    if exact.kind == "false" and len(values) == 2 and (rate := _rate(*values)) is not None:
+    if exact.kind == "false" and len(values) == 2 and (rate := rate_of(*values)) is not None:
         return Answer("assign", raw, rate.node, rate.unit, (rate,), "one", "=")
     if label is None or exact.kind == "false":
         return exact._replace(raw=raw)
     return Answer("assign", raw, exact.node, exact.unit, (exact,), label, "=")
-
-
-def _stated(left: Answer, right: Answer) -> tuple[Answer, ...]:
-    """The value in m + n = 42, which says what a sum of unknowns is; in x + y = 42 it is a part of an equation."""
-    names = symbols(left.node)
-    if len(names) > 1 and not names <= {"x", "y", "z"} and right.kind in SCALARS and not symbols(right.node):
-        return (right,)
-    return ()
-
-
-def _rate(left: Answer, right: Answer) -> Answer | None:
-    """The price in 1 book = $5: how much of something else there is to one of a thing."""
-    one = left.node == num(1) and left.unit is not None and left.unit.dims
-    other = right.unit is not None and right.unit.dims and agree(left.unit, right.unit) is None
-    return right if one and other else None
-
-
-def _chain(values: list[Answer], operators: list[str], worked: list[bool], raw: str) -> Answer | None:
-    """The last of values that are all the same; ``None`` where they are not, or where symbols keep it open.
-
-    A side in another unit (2500 g = 2.5 kg) is kept in ``items``: the chain says both.
-    """
-    plain = [measured(value) for value in values]
-    if (
-        any(value.unit is not None or value.kind == "percent" for value in plain)
-        and all(value.kind in SCALARS and value.node is not None and not symbols(value.node) for value in plain)
-        and (any(value.unit is not None for value in values) or _links(plain, operators, worked) is not None)
-    ):
-        last = _links(plain, operators, worked)
-        if last is None:
-            return Answer("false", raw)
-        others = tuple(
-            value for value, work in zip(plain, worked, strict=True) if value.unit != plain[last].unit and not work
-        )
-        return plain[last]._replace(items=others)
-    exact = values[0]
-    for operator, before, value in zip(operators, values, values[1:], strict=False):
-        if operator == "~":
-            if before.node is None or value.node is None or not _near(before.node, value.node):
-                return None
-            continue
-        if before.node is None or value.node is None or not equal(before.node, value.node):
-            return None
-        exact = value
-    return exact
-
-
-def _near(x: Node, y: Node) -> bool:
-    """Whether numbers are roughly the same; what has symbols is taken on trust."""
-    if symbols(x) or symbols(y):
-        return True
-    whole = x.op == y.op == "num" and x.args[0].denominator == y.args[0].denominator == 1  # 9 ~ 10 is a range
-    return equal(x, y, None if whole else _ROUNDED)
-
-
-def _links(plain: list[Answer], operators: list[str], worked: list[bool]) -> int | None:
-    """Which value a chain of values with units ends in; ``None`` where two neighbours differ."""
-    last = 0
-    for index, operator in enumerate(operators):
-        before, value = plain[index], plain[index + 1]
-        same = scalars_agree(before, value, _EXACT) or (worked[index] and scalars_agree(before, value, _BARE))
-        if same:
-            last = index + 1
-        elif operator != "~" or not scalars_agree(before, value, _ROUGH):
-            return None
-    return last
-
-
-_EXACT = Rules()
-_BARE = Rules(units="ignore")  # 2500 g / 1000 = 2.5 kg: the working is right, its unit is loose
-_ROUGH = Rules(tolerance=Fraction(1, 4))
-_ROUNDED = Fraction(1, 20)
-
-
-def _is_value(tokens: list[Token]) -> bool:
-    """Whether words among tokens are only the unit of a number."""
-    try:
-        value = term(tokens, "")
-    except NotMathError:
-        return False
-    return value is not None and value.kind in SCALARS and value.node is not None and not symbols(value.node)
-
-
-def _spoken(tokens: list[Token]) -> Answer | None:
-    """A number in words, alone or with a known unit: seven kg. "One side" is a name."""
-    if not all(token.type == "word" for token in tokens) or not tokens:
-        return None
-    said = [str(token.value) for token in tokens]
-    for size in range(len(said), max(0, len(said) - 4), -1):
-        value = number_words([word.casefold() for word in said[:size]])
-        unit = parse_unit(" ".join(said[size:])) if value is not None else None
-        if value is not None and unit is not None and not any(name.startswith("of:") for name, _ in unit.dims):
-            return of_node(num(value), "", unit if unit.dims else None)
-    return None
-
-
-def _is_worked(tokens: list[Token]) -> bool:
-    """Whether a side goes on to reckon behind a unit: 2500 g / 1000."""
-    unit = False
-    for token, following in pairwise(tokens):
-        unit = unit or token.type in ("word", "sym")
-        if unit and token.value in ("+", "-", "*", "/", "times", "cdot", "div") and following.type == "num":
-            return True
-    return False
 
 
 def _set_builder(tokens: list[Token], raw: str) -> Answer | None:

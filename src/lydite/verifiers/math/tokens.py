@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from lydite.verifiers.math.nodes import NotMathError, TooBigError
+from lydite.verifiers.math.numerals import number, repeating
 
 _split = str.split  # tables of words stay readable
 
 MAX_TOKENS = 600
-MAX_DIGITS = 2000
 MAX_SCALE = 2000
 """Largest decimal exponent in ``1e2000``."""
 
 _LEX = re.compile(
-    r"(?P<repeat>\d*\.\d*(?:\\(?:overline|bar|dot)\s?\{?\d+\}?(?:\d*\\dot\s?\{?\d\}?)?|\(\d+\)(?![\d(])|\d(?:\\[lc]?dots|\.\.\.)(?:\d*)))"
-    r"|(?P<num>\d{1,3}(?:(?:\{,\}|\\[,;!]\s?|\\!,|,\\!|\\ |~|\\thinspace\s|')\d{3})+(?!\d)(?:\.\d+)?"
+    r"(?P<repeat>\d*\.\d*(?:\\(?:overline|bar|dot)\s?\{?\d+\}?(?:\d*\\dot\s?\{?\d\}?)?(?:\\[lc]?dots|\.\.\.)?|\(\d+\)(?![\d(])|\d(?:\\[lc]?dots|\.\.\.)(?:\d*)))"
+    r"|(?P<num>\d{1,3}(?:(?:\{,\}|\\[,;!]\s?|\\!,\\!|\\!,|,\\!|\\ |~|\\thinspace\s|')\d{3})+(?!\d)(?:\.\d+)?"
     r"|\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])"
     r"|\d{1,3}(?: \d{3})+(?![\d/.,])|\d+(?:\.\d+)?|\.\d+)"
     r"|(?P<env>\\(?:begin|end)\s?\{[A-Za-z]{1,20}\*?\}(?:\{[clr|@ ]{0,40}\})?)"
@@ -52,7 +51,8 @@ _ROMAN = frozenset(
 )
 _ARGUMENTS = {
     "textcolor": 1, "colorbox": 1, "color": 1, "fcolorbox": 2, "phantom": 1, "hphantom": 1, "vphantom": 1, "hspace": 1,
-    "vspace": 1, "label": 1, "tag": 1, "href": 1, "fontsize": 2, "raisebox": 1,
+    "vspace": 1, "label": 1, "tag": 1, "href": 1, "fontsize": 2, "raisebox": 1, "style": 1,
+    "overset": 1, "underset": 1, "stackrel": 1,
 }  # fmt: skip
 """Commands of which so many arguments leave nothing on the page that counts."""
 _ARGUMENT = re.compile(r"\*?\s*(?:\[[^\[\]{}]{0,40}\]\s*)?\{[^{}]{0,80}\}")
@@ -98,43 +98,6 @@ class Token(NamedTuple):
     value: Any
     spaced: bool = False
     text: bool = False  # from within \text{...}
-
-
-def number(text: str) -> Fraction:
-    """Exact value of digits with an optional point. Refuses what is too long, before converting it."""
-    if len(text) > MAX_DIGITS:
-        raise TooBigError
-    return _small(text) if len(text) < 16 else _exact(text)
-
-
-def _exact(text: str) -> Fraction:
-    return Fraction(int(text)) if text.isdigit() else Fraction(text)
-
-
-_small = lru_cache(maxsize=4096)(_exact)
-
-
-def _repeating(text: str) -> Fraction:
-    r"""0.1\overline{6}, 0.1(6), 0.\dot{1}4285\dot{7}, 0.333..."""
-    if len(text) > 400:
-        raise TooBigError
-    if "..." in text or "dots" in text:
-        digits = re.split(r"\\[lc]?dots|\.\.\.", text)[0]
-        whole, _, fraction = digits.partition(".")
-        for period in range(1, len(fraction) // 2 + 1):
-            times = 3 if period == 1 else 2
-            if len(fraction) >= period * times and fraction[-period * times :] == fraction[-period:] * times:
-                return _period(whole, fraction[:-period], fraction[-period:])
-        raise NotMathError
-    head, _, rest = text.partition(".")
-    lead = re.match(r"\d*", rest)
-    fixed = lead.group() if lead else ""
-    return _period(head, fixed, "".join(char for char in rest[len(fixed) :] if char.isdigit()))
-
-
-def _period(whole: str, fixed: str, period: str) -> Fraction:
-    base = Fraction(f"{whole or 0}.{fixed or 0}")
-    return base + Fraction(int(period), (10 ** len(period) - 1) * 10 ** len(fixed))
 
 
 def tokenize(text: str, thousands: bool = True) -> list[Token]:
@@ -191,7 +154,7 @@ def tokenize(text: str, thousands: bool = True) -> list[Token]:
                 at = scale.end()
             out.append(Token("num", (amount, value if not scale else ""), spaced, in_text))
         elif kind == "repeat":
-            out.append(Token("num", (_repeating(value), ""), spaced))
+            out.append(Token("num", (repeating(value), ""), spaced))
         elif kind == "env":
             out.append(
                 Token("env", ("begin" in value[:7], value[value.index("{") + 1 : value.index("}")].rstrip("*")), spaced)

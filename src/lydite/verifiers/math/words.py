@@ -52,7 +52,8 @@ _ON = re.compile(r"^(?:on|in) (?:a )?(?=\w+$)")
 _SAME = (
     (
         "no solution", "no solutions", "no real solution", "no real solutions", "there is no solution",
-        "there are no solutions", "no such solution", "emptyset", "empty set", "the empty set",
+        "there are no solutions", "no such solution", "no solution exists", "no solutions exist",
+        "no real solution exists", "emptyset", "empty set", "the empty set",
     ),
     ("does not exist", "dne", "doesn't exist", "doesnt exist", "the limit does not exist", "limit does not exist"),
     (
@@ -156,6 +157,11 @@ def _whole(words: list[str]) -> Fraction | None:
 
 
 _ARTICLE = re.compile(r"^(?:the|a|an) (?=\S)")
+_SAID = re.compile(
+    r"(?:it is|it's|there (?:is|are|exists?)|the (?:statement|claim|assertion) is"
+    r"|(?:the|this) (?:series|sequence|limit|integral))"
+    r" (?=\w)"
+)
 _SPACES = re.compile(r"[\s\-_~]+")
 _DROPPED = re.compile(
     r"\\(?:text|textbf|mathrm|mathbf|textit|textrm|left|right|displaystyle|operatorname|boxed)\b|\\[ ,;!]"
@@ -169,8 +175,9 @@ def fold(text: str) -> str:
     plain = _CANON.get(plain, plain)
     plain = _DAYS.get(plain, plain)
     shorter = _ARTICLE.sub("", plain)
-    if plain[:6] == "it is ":
-        shorter = _ARTICLE.sub("", plain[6:])
+    said = _SAID.match(plain)
+    if said is not None:
+        shorter = _ARTICLE.sub("", plain[said.end() :])
     if plain[:3] in ("on ", "in ") and (day := _ON.sub("", plain)) in _DAYS.values():
         return day
     return _CANON.get(shorter, shorter)
