@@ -203,7 +203,9 @@ def _print_description(told: Description) -> None:
     for example in told.examples:
         print("\nexample")
         checker = json.dumps({"type": told.name, "config": example.config}, ensure_ascii=False)
-        rows = {"checker": checker, "prompt": example.prompt, "right": example.right, "wrong": example.wrong}
+        files = json.dumps(example.files, ensure_ascii=False) if example.files else None
+        rows = {"checker": checker, "prompt": example.prompt, "files": files}
+        rows |= {"right": example.right, "wrong": example.wrong}
         for label, text in rows.items():
             if text is not None:
                 print(f"  {label:8} {_visible(text)}")
