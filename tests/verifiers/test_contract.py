@@ -20,8 +20,13 @@ def findings(name: str) -> tuple[Finding, ...] | str:
         return str(error)
 
 
+SLOW = {"exit_code", "proof", "pytest"}
+"""Those that start programs of others for every verdict: a minute and more for the whole suite."""
+NAMES = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in sorted(registry.BUILTIN)]
+
+
 @pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("name", sorted(registry.BUILTIN))
+@pytest.mark.parametrize("name", NAMES)
 def test_promise(name: str, check: str) -> None:
     found = findings(name)
     if isinstance(found, str):
