@@ -3,7 +3,8 @@
 Kinds: ``integer``, ``rational``, ``decimal``, ``percent``, ``quantity`` (with a unit: money, angles, lengths ...),
 ``base``, ``expression``, ``tuple`` (points and intervals), ``set``, ``matrix``, ``list``, ``sequence`` (with dots),
 ``assign`` (``x = 5``), ``equation``, ``relation`` (inequalities), ``ratio``, ``time``, ``date``, ``mod``, ``choice``,
-``text``, ``false`` (contradicts itself), ``big`` (too large to look at), ``none``.
+``builder`` (a set by its members' form), ``text``, ``false`` (contradicts itself), ``big`` (too large to look at),
+``none``.
 """
 
 from __future__ import annotations

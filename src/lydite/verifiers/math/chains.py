@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from lydite.verifiers.math.answer import SCALARS, Answer, Rules
 from lydite.verifiers.math.measures import measured, scalars_agree
-from lydite.verifiers.math.nodes import Node, num, symbols
+from lydite.verifiers.math.nodes import Node, contains, num, symbols
 from lydite.verifiers.math.scalars import equal
 from lydite.verifiers.math.tokens import Token
 from lydite.verifiers.math.units import agree
@@ -19,11 +19,12 @@ _ROUNDED = Fraction(1, 20)
 
 
 def stated(left: Answer, right: Answer) -> tuple[Answer, ...]:
-    """The value in m + n = 42, which says what a sum of unknowns is; in x + y = 42 it is a part of an equation."""
+    """The value in m + n = 42, which says what a sum of unknowns is; 3x - y + 13 = 0 says nothing of the kind."""
     names = symbols(left.node)
-    if len(names) > 1 and right.kind in SCALARS and not symbols(right.node):
-        return (right,)
-    return ()
+    if left.node is None or len(names) < 2 or right.kind not in SCALARS or right.node in (None, num(0)):
+        return ()
+    bare = not contains(left.node, "num") or not names <= {"x", "y", "z"}
+    return (right,) if bare and not symbols(right.node) else ()
 
 
 def rate_of(left: Answer, right: Answer) -> Answer | None:

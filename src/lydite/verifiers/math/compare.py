@@ -3,13 +3,13 @@
 | comparison | of | what is the same |
 |---|---|---|
 | numbers | integers, rationals, decimals | equal exactly, in any notation; with ``tolerance``, relatively close |
-| | percent | 25% = 1/4; and 25 where the other side has no percent sign |
+| | percent | 25% = 1/4; and 25 (from 1 on) where the other side has no percent sign; a rise is no fall |
 | | money, quantities, angles | convertible units; a unit that only one side states is forgiven; 45 degrees = pi/4 |
 | expressions | with symbols, roots, pi, i | the same value for all values of the symbols (see ``scalars``) |
-| lists, members | lists, sets, plus-minus | the same members in any order; a sequence with dots keeps its order |
+| lists, members | lists, sets, plus-minus | the same members in any order; a sequence keeps its order |
 | tuples, matrices | | the same shape, brackets and members, in order |
 | regions | intervals, unions, inequalities, sets | the same subset of the real line |
-| equations | | equal up to a constant factor |
+| equations | | equal up to a constant factor; m + n = 42 answers 42 |
 | assignments, values | ``x = 5``, ``f(x) = x^2`` | the same value, which also stands for itself; two names must agree |
 | ratios | | proportional; 3:4 is 3/4 |
 | congruences | | same residue and modulus, a missing modulus is forgiven |
@@ -21,6 +21,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from lydite.verifiers.math.answer import SCALARS, Answer, Rules
@@ -44,11 +45,15 @@ from lydite.verifiers.math.work import is_heard, note
 MAX_ITEMS = 40
 
 _RULES = Rules()
+_ZEROS = re.compile(r",0\d")  # 1,000 is no list
 _NUMBERS = frozenset(["integer", "rational", "decimal"])
 
 
 def compare(answer: Answer | str, gold: Answer | str, rules: Rules = _RULES) -> bool:
-    """Whether the answer is the gold. Symmetric, except that ``units: require`` looks at what the gold states.
+    """Whether the answer is the gold.
+
+    Symmetric, but for three: ``units: require`` looks at what the gold states; 54 is no answer where 204_5 is asked
+    for, which answers 54; 7 is none to the line x + y = 7, which answers 7.
 
     Args:
         answer: what ``read`` made of a text, or the text.
@@ -77,7 +82,7 @@ def compare(answer: Answer | str, gold: Answer | str, rules: Rules = _RULES) -> 
     # 100,200 is one number, unless the other side has parts.
     if {a.kind, g.kind} == {"integer", "list"}:
         short = a if a.kind == "integer" else g
-        if "," in short.raw and "{" not in short.raw:
+        if "," in short.raw and "{" not in short.raw and not _ZEROS.search(short.raw):
             again = read(short.raw, False)
             return _same(again, g, rules) if short is a else _same(a, again, rules)
     return False
