@@ -9,7 +9,7 @@ import pytest
 from lydite.verdict import Outcome
 from lydite.verifiers import verify
 
-FILES = ("math_cases.txt", "math_kinds.txt")
+FILES = ("math_cases.txt", "math_kinds.txt", "math_extraction.txt")
 
 
 def own_cases() -> Iterator[tuple[str, str, str, bool]]:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lydite.verifiers import text as scanners
-from lydite.verifiers.math import claims, disclaimed, tokens
+from lydite.verifiers.math import claims, disclaimed, second_thoughts, tokens
 from lydite.verifiers.math.normalise import _dressed, trim
 from lydite.verifiers.text import holds
 
@@ -35,6 +35,34 @@ def test_what_doubts_holds_one_of_its_words(text: str) -> None:
 @given(matches(disclaimed._BEFORE))
 def test_what_denies_holds_one_of_its_words(text: str) -> None:
     assert holds(text, disclaimed._DENYING)
+
+
+@given(matches(disclaimed._BEHIND))
+def test_what_denies_behind_begins_like_its_words(text: str) -> None:
+    match = disclaimed._BEHIND.match(text.lstrip(disclaimed._AROUND))
+    assert match is None or match.group()[:2].lower() in disclaimed._BEGINNINGS
+
+
+@given(matches(second_thoughts._RETRACTS))
+def test_what_retracts_holds_one_of_its_words(text: str) -> None:
+    assert holds(text, second_thoughts._RETRACTING)
+
+
+@pytest.mark.parametrize("pattern", ["_BY_PRONOUN", "_AT_ONCE", "_BY_NAME", "_OBJECT"])
+@given(data=st.data())
+def test_what_rejects_holds_one_of_its_words(pattern: str, data: st.DataObject) -> None:
+    text = data.draw(matches(getattr(second_thoughts, pattern)))
+    assert holds(text, second_thoughts._REJECTING)
+
+
+@given(matches(second_thoughts._SLIPS))
+def test_what_slips_holds_one_of_its_words(text: str) -> None:
+    assert holds(text, second_thoughts._SLIPPING)
+
+
+@given(matches(second_thoughts._STATES))
+def test_what_states_holds_one_of_its_words(text: str) -> None:
+    assert holds(text, second_thoughts._STATING)
 
 
 @given(matches(scanners._REFUSALS))

@@ -6,6 +6,7 @@ import re
 from collections import deque
 from typing import NamedTuple
 
+from lydite.verifiers.math.sentences import stated
 from lydite.verifiers.math.units import parse_unit
 
 MAX_ANSWER = 4000
@@ -44,7 +45,7 @@ _ANCHOR = re.compile(
     r"(?:[\s*_]{0,4}[:=：][\s*_]{0,6}|\s(?:is|was|would be|must be|equals|becomes)\b[\s*_:]{0,6}"
     r"|\*\*[:：]?\s{0,4}(?=\S)"
     r"|[ \t]{0,4}\n\s{0,4}(?=[-$\\\d(]))"
-    r"(?:therefore |thus |simply |just |equal to |then |exactly |again )?",
+    r"(?:therefore |thus |simply |just |equal to |then |exactly |again |really |actually |in fact |that )?",
     re.IGNORECASE,
 )
 _WORDS = ("answer", "result", "solution", "option", "choice")
@@ -59,13 +60,14 @@ _CHOSEN = re.compile(
     r"|\b(?:pick|choose|select) (?:(?:option|choice|answer) )?\(?([A-J])\)?(?![A-Za-z])"
 )
 _MATH = re.compile(
-    r"\$\$([^$]{1,1000})\$\$|\\\(((?:[^\\]|\\[^)]){1,1000}+)\\\)|\\\[((?:[^\\]|\\[^\]]){1,1000}+)\\\]|\$([^$\n]{1,500})\$"
+    r"\$\$([^$]{1,1000})\$\$|\\\(((?:[^\\]|\\[^)]){1,1000}+)\\\)|\\\[((?:[^\\]|\\[^\]]){1,1000}+)\\\]"
+    r"|\$([^$\n]{1,500})\$"
 )
 _PROSE = re.compile(r"[.,;]\s+[A-Za-z]|[A-Za-z]{2} [A-Za-z]{2}")
 _UNIT_AFTER = re.compile(r"\s?(?:[A-Za-z°%]+(?:/[A-Za-z]+)?|square [a-z]+|cubic [a-z]+)(?=[.\s]*$|[.,]?\n|\. )")
 _MORE_AFTER = re.compile(r"\s?(?:,|and|or)\s{0,3}(?=\$|\\\()")
 _STOP = re.compile(
-    r"\n|[.!?](?=\s|$|\*|\))|[。！？]"
+    r"\n|[.!?](?=\s|$|\*|\))|[。！？]|;\s+(?=[a-z]{3})"
     r"|,\s+(?:which|because|since|as|not|so|where|when|but|altogether|in total|giving|and (?:the|this|that|we|not))\b"
     r"|\s(?:because|since|where|rather than|instead of|(?:and|but),? not)\s|\*\*|<"
 )
@@ -82,7 +84,11 @@ def anchored(text: str) -> list[Claim]:
     plain = text if text.isascii() else text.replace("İ", "I")  # whose lower case is two characters
     plain = plain.lower()
     for match in _anchors(text, plain):
-        if match.group("word").lower() in ("result", "solution") and ":" not in match.group():
+        if (
+            match.group("word").lower() in ("result", "solution")
+            and ":" not in match.group()
+            and (not plain.endswith("final ", 0, match.start()))
+        ):
             continue  # "the result is" stands for many a step on the way
         said = claim(text[match.end() : match.end() + MAX_ANSWER])
         if said:
@@ -133,6 +139,8 @@ def _reversed(text: str, plain: str) -> re.Match[str] | None:
 def claim(text: str) -> str:
     """The answer at the start of a text: a formula, or the words up to the end of the sentence."""
     text = text[: 2 * MAX_ANSWER].lstrip(" \t\r\n*_:>").removeprefix("#").lstrip(" #")
+    if "**" in text[:400]:
+        text = _BOLD.sub(r"\1\2", text, count=1)
     math = _MATH.match(text)
     if math:
         inner = _inner(math)
@@ -145,11 +153,25 @@ def claim(text: str) -> str:
     return _sentence(text)
 
 
+_OF_WHAT = re.compile(
+    r"(?<=[\d$}]) \((?!maybe|probably|possibly|perhaps|unsure|guess|approx|about|estimate|rounded|wrong)[a-z]{3,14}\)$"
+)  # 8 (apples)
+_BOLD = re.compile(r"(\b(?:is|are|equals|has|=) )\*\*([^*\n]{1,60})\*\*")
+
+
 def _inner(math: re.Match[str]) -> str:
     return next(group for group in math.groups() if group is not None).strip()
 
 
 def _sentence(text: str) -> str:
+    """The words up to the end of the sentence; of "the maximum value is $9/4$" the value."""
+    said = _clause(text)
+    if said[-1:] == ")":
+        said = _OF_WHAT.sub("", said)
+    return (stated(said) if is_prose(said) else None) or said
+
+
+def _clause(text: str) -> str:
     stop = _STOP.search(text[:MAX_ANSWER])
     return text[: stop.start() if stop else MAX_ANSWER].strip(" *_`\t\r")
 
@@ -158,8 +180,9 @@ _NUMBER = re.compile(
     r"(?<![\w.:])(?:\d{1,4}(?:(?:\s:\s|:)\d{1,4}){1,3}(?:\s?[aApP]\.?[mM]\b\.?)?(?![\d:])"
     r"|\d{1,2}\s?[aApP]\.?[mM]\b\.?)"
     r"|[(\[]\s?[-−]?\d[\d./]{0,12}(?:\s?,\s?[-−]?\d[\d./]{0,12}){1,3}\s?[)\]]"
-    r"|(?<![\w.])[-−–]?\s?\\?[$€£]?\s?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
-    r"(?:\s\d+/\d+|/\d+)?(?:[eE][-+]?\d+\b)?\s?\\?%?"
+    r"|(?<![\w.])[-−–]?\s?\\?[$€£]?\s?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,3}(?: \d{3})+(?!\d|[/.,]\d)|\d+)"
+    r"(?:\.\d+)?|\.\d+)(?:\s?(?:x|×|\*|\\times|\\cdot)\s?10\s?(?:\^|\*\*)\s?\{?[-−]?\d{1,4}\}?)?(?:\s\d+/\d+"
+    r"|/\d+)?(?:[eE][-+]?\d+\b)?\s?\\?%?"
 )
 _LISTED = re.compile(r"(?:[-−]?\d[\d./]{0,20}\s?(?:,\s?(?:and|or)?|and|or)\s){1,24}$|(?:[-−]?\d[\d./]{0,20}\s){2,24}$")
 _WORD = re.compile(r"\s?([A-Za-z°]{1,14}(?:/[A-Za-z]{1,8})?(?:\^?[23²³])?)\b")
@@ -191,10 +214,48 @@ def last_formula(text: str) -> str:
     said, at = number.group().strip(), number.start()
     if said[0] in "-−–" and at > 0 and (text[at - 1].isalnum() or text[:at].rstrip()[-1:].isdigit()):
         said = said[1:].strip()  # a subtraction or a range, not a sign
+    rounded = _ROUNDED.search(text[max(0, at - 60) : at])
+    if rounded is not None:
+        return rounded.group(1)
+    result = _worked_out(text, at)
+    if result is not None:
+        said, number = result.group().strip(), result
+        at = number.start()
     listed = _LISTED.search(text[max(0, at - 400) : at + len(number.group()) - len(number.group().lstrip())])
     if listed:
         return listed.group() + said
     word = _WORD.match(text, number.end())
     unit = parse_unit(word.group(1)) if word else None
     known = unit is not None and unit.dims and not any(name.startswith("of:") for name, _ in unit.dims)
-    return f"{said} {word.group(1)}" if word and known and word.group(1) not in ("in", "A", "a") else said
+    if word is None or not known or word.group(1) == "in":
+        return said
+    if len(word.group(1)) == 1 and word.group(1) not in "mgsLlhNJWV":
+        return said
+    return f"{said} {word.group(1)}"
+
+
+_ROUNDED = re.compile(  # 2/3 ≈ 0.667
+    r"([-−]?\d[\d./]{0,20}|\$[^$\n]{1,40}\$)\s?(?:[,(]?\s?(?:≈|\\approx)|[,(]?\s?(?:or|which is|i\.e\.,?"
+    r"|that is,?)? ?(?:about|approximately|roughly))\s?\$?$"
+)
+_OPERATION = re.compile(r"\d[\w\s$.,%)]{0,30}[-+*/×÷−x]\s?[($\s]{0,3}[\d.][^=\n]{0,30}$")
+_MOVES_ON = re.compile(
+    r"[.!?;]\s|,|\b(?:so|thus|hence|therefore|then|leaving|leaves|giving|gives|means?|which|or|but"
+    r"|not)\b",
+    re.IGNORECASE,
+)
+
+
+def _worked_out(text: str, last: int) -> re.Match[str] | None:
+    """The result of the reckoning in the sentence of the last number: "4 + 5 = 9 points in the 40 minutes"."""
+    line = text.rfind("\n", 0, last) + 1
+    place = text.rfind("=", max(line, last - 200), last)
+    if place < 0 or not _OPERATION.search(text[max(line, place - 80) : place]):
+        return None
+    at = place + 1
+    while at < last and text[at] in " (":
+        at += 1
+    result = _NUMBER.match(text, at)
+    if result is None or result.end() > last or _MOVES_ON.search(text[result.end() : last]):
+        return None
+    return result

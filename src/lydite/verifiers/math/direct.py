@@ -6,8 +6,9 @@ together. What they do not find, the full extraction has to look at.
 
 from __future__ import annotations
 
+from lydite.verifiers.math.behind import ADJOINING
 from lydite.verifiers.math.disclaimed import denied
-from lydite.verifiers.text import closing_brace
+from lydite.verifiers.text import closing_brace, may_think
 
 MAX_TEXT = 65536
 MAX_TAIL = 40
@@ -23,6 +24,8 @@ def last_box(text: str) -> tuple[str, str] | None:
     word = text.rfind("box")
     if word <= 0 or len(text) > MAX_TEXT or not text.startswith("\\boxed{", word - 1):
         return None
+    if word > 1 and text[word - 2] in ADJOINING:
+        return None
     end = closing_brace(text, word + 6)
     if not 0 < len(text) - end <= MAX_TAIL or end < 0:
         return None
@@ -30,6 +33,8 @@ def last_box(text: str) -> tuple[str, str] | None:
     if "\\" in content and ("cancel" in content or "\\s" in content):
         return None
     if "}" in tail or "<" in text or "%" in text or text.rfind("box", 0, word) >= 0:
+        return None
+    if ("K" in text or not text.isascii()) and may_think(text):
         return None
     return None if denied(text, word - 1, end + 1) else (content, tail)
 
@@ -39,6 +44,6 @@ def last_marker(text: str) -> str | None:
     place = text.rfind("####")
     if place < 0 or len(text) - place > MAX_TAIL or len(text) > MAX_TEXT or "<" in text or "\n" in text[place:]:
         return None
-    if text.rfind("box") >= 0 or text.rfind("####", 0, place) >= 0:
+    if text.rfind("box") >= 0 or text.rfind("####", 0, place) >= 0 or may_think(text):
         return None
     return text[place + 4 :].strip(" *#\t\r") or None

@@ -14,6 +14,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from lydite.verifiers.math.second_thoughts import ASIDE, REJECTS
 from lydite.verifiers.text import Box, box_commands, closing_brace, holds, places
 
 # A denial and at most two words, right before a number: "it is not 2.5", "it can't be 2.5", "it is never equal to 2.5".
@@ -21,8 +22,24 @@ _DENIAL = re.compile(r"(?:\b(?:not|never|cannot)|n't|≠)[ $(]{1,3}(?:[A-Za-z]{1
 # Before boxes and claims only words that carry the denial on: "we cannot simplify further: 4" denies nothing.
 _BEFORE = re.compile(
     r"(?:(?<!or )\b(?:not|never|cannot)|n't)[ $(]{1,3}"
-    r"(?:(?:be|equals?|equal to|necessarily|simply|actually|really|exactly|just|even) ){0,2}"
+    r"(?:(?:be|equals?|equal to|necessarily|simply|actually|really|exactly|just|even|possibly|ever|definitely) ){0,2}"
     r"(?:(?:the|my|our) )?(?:(?:final|correct|right) )?(?:answer,? ?)?[:$(\\ \n]{0,4}$"
+    r"|\b(?:(?:anything|everything) (?:but|except)|all but) [:$(\\ \n]{0,4}$|\\neq? ?[$(]{0,2}$"
+    r"|(?:\bnot (?:the case|true|correct|right) that|\b(?:untrue|false|incorrect|wrong|mistaken|unlikely"
+    r"|impossible|doubtful) that"
+    r"|(?<!no )\bdoubt(?: very much)? that|\b(?:do not|don't|cannot|can't|would not|wouldn't|never) (?:believe"
+    r"|think|say|claim"
+    r"|conclude|agree|accept|mean)(?: that)?"
+    r"|\b(?:no way|by no means|nobody|mistake to (?:think|say|believe|assume))"
+    r"|\b(?:might|may|could|would|students?|people) (?:be tempted to |often |usually |wrongly |incorrectly "
+    r"|tend to )?(?:answer|think|say|believe|guess"
+    r"|expect|claim|conclude|suspect|suppose)|\bnaive (?:answer|guess|count|value|result"
+    r"|approach))\b(?:(?!\bbut\b)[^.,;:!?\n]){0,60}$"
+    r"|\b(?:wrong|false|mistaken) (?:final )?answer (?:(?:is|was|would be|of) )?[:$(\\ \n]{0,4}$"
+    r"|\b(?:rather than|other than|instead of|unlike)(?: the value)? ?[:$(\\ ]{0,4}$"
+    r"|\b(?:(?:suppose|supposing|assume|assuming)(?: that)? (?:the|my|our)|(?:if|let) the) (?:final "
+    r"|correct )?(?:answer|value|result)"
+    r" (?:is|be|was|were|equals|had been) [:$(\\ ]{0,4}$"
     r"|(?:\b(?:not|never|wrong|incorrect|false|mistake|mistaken|error)|n't) "
     r"(?:true )?(?:to )?(?:say|think|believe|claim|answer|conclude|write|give|state|box|that)[ :]{1,2}"
     r"(?:that )?(?:(?:the|my|our|it) )?(?:(?:final|correct|right) )?(?:answer )?(?:(?:is|would be|was) )?"
@@ -30,19 +47,24 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _BEHIND = re.compile(
-    r"[\s$)\]\\]{0,4}(?:(?:is|was)(?: definitely| clearly| certainly)? (?:wrong|incorrect|false)\b"
-    r"|(?:(?:is|was|can|could)(?: definitely| clearly| certainly)? ?(?:not|n't)|cannot)(?: be)? (?:(?:the|my|our|a) )?"
-    r"(?:(?:final|right|correct|true|valid|possible) )?(?:answer|solution|right|correct|true)\b)",
-    re.IGNORECASE,
+    r"[\s$)\]\\,]{0,4}+(?:(?:is|was|are) (?:never|in no way)\b|" + REJECTS + "|" + ASIDE + ")", re.IGNORECASE
 )
+_AROUND = " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f$)]\\,"
+_BEGINNINGS = frozenset([
+    "wo", "we", "is", "wa", "ar", "ca", "co", "mu", "sh", "ha", "ne", "do", "di", "fa", "vi", "un", "ov", "mi", "om", "fo",
+    "ig",
+])  # fmt: skip
+"""Whatever _BEHIND matches begins with one of these."""
 # One of these is in whatever _BEFORE matches.
-_DENYING = ("not", "never", "n't", "wrong", "incorrect", "false", "mistake", "error")
+_DENYING = (
+    "not", "never", "n't", "wrong", "incorrect", "false", "mistake", "error", "thing but", "thing except", "all but",
+    "\\ne", "doubt", "untrue", "like", "impossible", "than", "instead", "suppos", "assum", "if the", "let the",
+    "no way", "no means", "nobody", "might ", "may ", "could ", "would ", "student", "people", "naive", "true that",
+)  # fmt: skip
 _STRIKE = re.compile(r"\\(?:[xb]?cancel|sout|st)\s{0,4}\{")
 _STRIKE_OR_BRACE = re.compile(_STRIKE.pattern + r"|\\.|[{}]", re.DOTALL)
 _COMMENT = re.compile(r"[ \t]*%[^\n]*\\(?:boxed|fbox)[^\n]*")
 _BOX = re.compile(r"\\[a-z]{1,9}\s{0,8}\{[\s$]{0,8}")
-_PART = re.compile(r"\b(?:part|step|case|half|stage)s?\b[^.\n]{0,40}$", re.IGNORECASE)
-_FINAL = re.compile(r"\b(?:so|thus|hence|therefore),? (?:the|our|my) final answer is[:\s$(\\]{0,6}$", re.IGNORECASE)
 
 
 def uncommented(text: str) -> str:
@@ -87,7 +109,9 @@ def denied(text: str, start: int, end: int | None = None) -> bool:
     before = text[max(0, start - 80) : start]
     if holds(before, _DENYING) and _BEFORE.search(before.replace("’", "'")):
         return True
-    return end is not None and _BEHIND.match(text[end : end + 80].replace("’", "'")) is not None
+    if end is None or text[end : end + 12].lstrip(_AROUND)[:2].lower() not in _BEGINNINGS:
+        return False
+    return _BEHIND.match(text[end : end + 80].replace("’", "'")) is not None
 
 
 def last_denied(text: str, found: str) -> bool:
@@ -120,12 +144,6 @@ def _within(text: str, box: Box, spans: list[tuple[int, int]]) -> bool:
         return True
     within = bisect_right(spans, (inside, len(text))) - 1
     return within >= 0 and spans[within][0] == inside and not text[spans[within][1] : box.end - 1].strip(" $.\n")
-
-
-def parts_then_final(text: str, found: list[Box]) -> bool:
-    """Whether all boxes but the last are introduced as parts, and the last with "so the final answer is"."""
-    before = [text[max(0, box.start - 80) : box.start] for box in found]
-    return _FINAL.search(before[-1]) is not None and all(_PART.search(words) for words in before[:-1])
 
 
 def _struck(text: str, end: int) -> list[tuple[int, int]]:

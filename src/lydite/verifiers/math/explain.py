@@ -127,6 +127,8 @@ def _found(found: Extraction, gold: Answer) -> Iterator[Step]:
         yield Step("extract", "the words around it take it back, or leave it open")
     if found.after is not None:
         yield Step("extract", f"behind it, the text says {_quoted(found.after)}")
+    for text in found.rejected:
+        yield Step("extract", f"behind it, the text rejects {_quoted(text)}")
     for text in found.answers[:8]:
         if len(text) <= MAX_CHARS and (clean := trim(normalise(text))) != text:
             yield Step("normalise", f"{_quoted(text)} becomes {_quoted(clean)}")

@@ -2,19 +2,19 @@ r"""Stage one: where in a completion the answer is. Linear-time scanners only.
 
 | place, first hit wins | strict | lenient |
 |---|---|---|
-| text after ``</think>``; thinking that never ends holds no answer | yes | yes |
+| text after the thinking (``text.THINKING``); thinking that never ends holds no answer | yes | yes |
 | the boxes (``\boxed``, ``\fbox``), balanced and not empty | yes | yes |
 | ``<answer>...</answer>`` | no | yes |
 | a line ``#### ...`` (GSM8K) | no | yes |
 | "the answer is ...", "Answer: ...", "... is the answer" | no | yes |
 | the last line, where it is nothing but an answer | no | yes |
-| the last formula or number of the text, never when there was a box | no | yes |
+| the last formula or number, where its sentence states one (``sentences``), never when there was a box | no | yes |
 
-Several boxes are one answer when they say the same; the last one when the text between withdraws those before; one
-list when they are joined by commas, "and" or "or" and labels. Otherwise they are a scatter, which no comparison can
+Several boxes are one answer when they say the same; the last one when the text between withdraws those before, or when
+it is plainly the final one (``several``); one list when they are joined by commas, "and" or "or" and labels. Otherwise they are a scatter, which no comparison can
 make right; so are several "the answer is ..." that disagree. Of a longer text, the last ``WINDOW`` characters are
 looked at; comments (``disclaimed``) are not. Boxes and claims that are struck out or denied give way to those that are
-not; where there are no others, the answer is hedged.
+not; where there are no others, the answer is hedged. What the text behind an answer makes of it: ``second_thoughts``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from lydite.verifiers.math import claims, disclaimed
-from lydite.verifiers.math.behind import belongs, may_belong
+from lydite.verifiers.math import claims, disclaimed, second_thoughts, several
+from lydite.verifiers.math.behind import ADJOINING, before, belongs, may_belong
 from lydite.verifiers.math.direct import last_box, last_marker
+from lydite.verifiers.math.sentences import is_no_statement, states_none
 from lydite.verifiers.text import Box, after_thinking, box_commands, boxes, holds, is_refusal
 
 Place = Literal["box", "tag", "marker", "anchor", "line", "last", "none"]
@@ -47,6 +48,7 @@ class Extraction(NamedTuple):
         hedged: the words around the answer take it back or leave it open.
         refused: no answer, and the text says that it gives none.
         after: what the text claims to be the answer once more, behind the box.
+        rejected: values that the text behind the answer rejects.
     """
 
     answers: tuple[str, ...] = ()
@@ -55,14 +57,16 @@ class Extraction(NamedTuple):
     hedged: bool = False
     refused: bool = False
     after: str | None = None
+    rejected: tuple[str, ...] = ()
 
+
+_Looked = tuple[bool, str | None, claims.Claim | None, tuple[str, ...]]
 
 _JOIN = re.compile(
     r"[\s$,;.&()\[\]\\]{0,12}(?:and|or|und|oder|et|y)?[\s$,;\\(\[&]{0,12}"
     r"(?:\\(?:quad|qquad|text\{ ?(?:and|or) ?\})[\s$,]{0,8})?"
     r"(?:[A-Za-z](?:_\{?\w{1,2}\}?)?\s?=\s?[\s$]{0,4})?[\s$(\[]{0,4}"
 )
-_AND_IS = re.compile(r"[\s$,)\\\]]{0,6}and (?:the |its |a )?(?:[a-z]{2,14} ){1,4}(?:is|equals|=)[\s$(\\\[:]{0,6}")
 _LABELLED = re.compile(r",|;|\band\b|\bor\b|&|=")
 _EITHER = re.compile(r"\beither\b[^.\n]{0,40}$", re.IGNORECASE)
 _WITHDRAW = re.compile(
@@ -71,7 +75,7 @@ _WITHDRAW = re.compile(
     r"|(?:i|we) (?:forgot|was wrong|were wrong|misread|miscalculated)"
     r"|(?:that|this|it|which)(?:'s| is| was| seems| looks)(?: clearly| actually| in fact)?"
     r" (?:wrong|incorrect|not right|not correct|false|a mistake|an error|too (?:big|small|large))"
-    r"|ignore (?:that|this|the|my)|(?:actually|no)[,.]? (?:no\b|wait|that|it|the|this|i)"
+    r"|strike that|(?:just )?kidding|ignore (?:that|this|the|my)|(?:actually|no)[,.]? (?:no\b|wait|that|it|the|this|i)"
     r"|(?:answer|it|that|this) should (?:instead |really |actually )?(?:be|have been)"
     r"|actually,? \(?(?:[a-j]\)?\.|[-$\\]?\d)|let me (?:re|correct|fix|try again))",
     re.IGNORECASE,
@@ -80,11 +84,11 @@ _WITHDRAW = re.compile(
 _WITHDRAWING = (
     "wait", "scratch", "thought", "reflection", "hold on", "hmm", "oops", "correction", "disregard", "redo", "mind",
     "mistake", "error", "slip", "forgot", "wrong", "misread", "miscalc", "incorrect", "not right", "not correct",
-    "false", "too ", "ignore", "actually", "no ", "no,", "no.", "should", "let me",
+    "false", "too ", "ignore", "kidding", "strike", "actually", "no ", "no,", "no.", "should", "let me",
 )  # fmt: skip
 _DOUBTING = (
-    "or it ", "or maybe", "or perhaps", "or possibly", "or any", "or else", "or something", "could ", "might ", "may ",
-    "not sure", "not certain", "not confident", "guess", "another ",
+    "or it ", "or maybe", "or perhaps", "or possibly", "or any", "or else", "or something", "could ", "might ",
+    "may ", "not sure", "not certain", "not confident", "guess", "another ",
 )  # fmt: skip
 _DOUBT = re.compile(
     r"\b(?:or (?:maybe|perhaps|possibly|any|else|something)|(?:could|might|may) (?:also|instead) be"
@@ -98,25 +102,43 @@ _TAIL_OR = re.compile(
     re.IGNORECASE,
 )
 # "or 0.5" behind a box: the same once more, or another answer.
+_SAYING = (
+    "or", "i.e.", "that is", "=",
+)  # fmt: skip
 _OR_VALUE = re.compile(
-    r"[\s$)\].,\\(]{0,6}or\s[\s$]{0,3}((?:[-−]?\d|\\[dt]?frac|\\sqrt)[^\s$),;]{0,60})(?:\$|(?=[\s),.;]|$))"
+    r"[\s$)\].,\\(]{0,6}(?:or|i\.e\.|that is,?|=)\s?[\s$]{0,3}((?:[-−]?\d|\\[dt]?frac"
+    r"|\\sqrt)[^\s$),;]{0,60})(?:\$|(?=[\s),.;]|$))"
 )
 _MIGHT = re.compile(
-    r"\b(?:(?:might|may|could) (?:well |also |possibly )?be|maybe|perhaps|possibly|probably|i(?:'d| would)? guess)\b",
+    r"\b(?:(?:can't|cannot|can not|not) be (?:sure|certain)|(?:might|may|could) (?:well |also |possibly )?be"
+    r"|maybe|perhaps|possibly|probably|i(?:'d| would)? guess)\b",
     re.IGNORECASE,
 )
 _WORKED = re.compile(r"<<[^<>\n]{1,80}>>")  # GSM8K's calculator notes
 _NUMBERED = re.compile(
-    r"(?:problem|question|exercise|step|part|case|task|example|figure|section|chapter|page|attempt|note)s?\.?\s{0,3}#?\d{1,6}"
+    r"(?:problem|question|exercise|step|part|case|task|example|figure|section|chapter|page|attempt"
+    r"|note)s?\.?\s{0,3}#?\d{1,6}"
     r"\s{0,3}[:.)]?",
     re.IGNORECASE,
 )
 _EMPTY = " \t\r\n.$~,;:…"
 """A box of these holds nothing."""
 _CLOSING = " .$*)]\\\n"
-_NOTHING = (False, None, None)
+_NOTHING: _Looked = (False, None, None, ())
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "<|end|>")
-_TAGS = ("answer", "final_answer")
+_TAGS = ("answer", "final_answer", "ANSWER", "Answer")
+_CONTRADICTED = re.compile(
+    r"(?:contradiction|impossible|\?\s{1,3}(?:no|nope|not (?:at all|quite"
+    r"|really))(?:,[^\n\d]{0,40})?)[.!\s*]{0,4}$",
+    re.IGNORECASE,
+)
+_QUOTE = re.compile(r"^\s*>+\s+(?=[*_$\\(\[A-Za-z])")
+_REASON = re.compile(r"(?<=[\d$)%}])[^\d\n.?!]{0,40}?(?:,? because|,? since|, as (?!an? ))\s?")
+_NOT_THAT = re.compile(r"(?<=[\d$)%])\s?[,(]\s?(?:and |but )?not \$?[-−\d./]{1,20}\$?\)?$")  # 12 (not 13)
+_ENDS = re.compile(
+    r"(?:\\end\{[a-z*]{1,20}\}|\\begin\{[a-z*]{1,20}\}|\\\]|\$\$|```[a-z]{0,10}|---+"
+    r"|</?[a-z]{1,12}>)\s{0,4}"
+)
 
 
 def extract(text: str, policy: Literal["strict", "lenient"] = "lenient") -> Extraction:
@@ -145,12 +167,16 @@ def _searched(text: str, policy: str) -> Extraction:
     plain = disclaimed.without_tex_comments(rest, commands)
     if plain is not rest:
         rest, commands = plain, box_commands(plain)
-    found = [box for box in boxes(rest, commands) if box.content.strip(_EMPTY)] if commands else []
+    every = boxes(rest, commands) if commands else []
+    found = [box for box in every if box.content.strip(_EMPTY)]
     if found:
         return _boxed(rest, found, policy)
     if policy == "strict":
         return Extraction(refused=is_refusal(rest))
-    return _tagged(rest) or _marked(rest) or _anchored(rest) or _last(rest)
+    said = _tagged(rest) or _marked(rest) or _anchored(rest)
+    if said is None and every:
+        return Extraction(refused=is_refusal(rest))  # the box was left empty
+    return said or _last(rest)
 
 
 def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
@@ -159,18 +185,22 @@ def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
     last = found[-1]
     tail = text[last.end : last.end + 2000]
     told = len(tail) > 3 and tail.strip(_CLOSING) != ""
-    back, again, after = (_short_tail(tail) if len(tail) <= 40 else _looked_at(tail)) if told else (False, None, None)
+    back, again, after, rejected = (_short_tail(tail) if len(tail) <= 40 else _looked_at(tail)) if told else _NOTHING
     hedged = not stands or back
     if hedged and after is not None and policy == "lenient" and _replaced(tail, after):
         return Extraction((after.text,), "anchor")
     answer = last.content.strip()[:MAX_ANSWER]
     if may_belong(tail):
         answer = belongs(answer, tail)
+    if last.start and text[last.start - 1] in ADJOINING:
+        sign = before(text, last.start)
+        hedged = hedged or sign is None
+        answer = (sign or "") + answer
     if len(found) == 1:
-        return Extraction((answer,), "box", "one", hedged, False, again)
+        return Extraction((answer,), "box", "one", hedged, False, again, rejected)
     contents = [*(box.content.strip()[:MAX_ANSWER] for box in found[:-1]), answer]
     if all(content == answer for content in contents):
-        return Extraction((answer,), "box", hedged=hedged, after=again)
+        return Extraction((answer,), "box", hedged=hedged, after=again, rejected=rejected)
     if len(found) > MAX_BOXES:
         return Extraction(tuple(contents[-MAX_BOXES:]), "box", "scatter", hedged)
     gaps = [text[a.end : b.start] for a, b in pairwise(found)]
@@ -178,29 +208,51 @@ def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
     for index, gap in enumerate(gaps):
         if _withdrawn(gap[-1000:]):
             first = index + 1
-    if disclaimed.parts_then_final(text, found):
+    if first < len(found) - 1 and several.last_is_final(text, found[first:]):
         first = len(found) - 1
     if first == len(found) - 1:
-        return Extraction((answer,), "box", hedged=hedged, after=again)
+        return Extraction((answer,), "box", hedged=hedged, after=again, rejected=rejected)
+    contents = _named(text, found, contents)
     joined = all(len(gap) < 80 and _is_join(gap) for gap in gaps[first:])
     either = _EITHER.search(text, max(0, found[first].start - 60), found[first].start) is not None
-    return Extraction(tuple(contents[first:]), "box", "list" if joined and not either else "scatter", hedged)
+    if not joined or either:
+        return Extraction(tuple(contents[first:]), "box", "scatter", hedged)
+    return Extraction(tuple(contents[first:]), "box", "list", hedged, False, again, rejected)
+
+
+_NAME = re.compile(r"(?<![A-Za-z\\])([A-Za-z])\s?=\s?\$?\s?$")
+
+
+def _named(text: str, found: list[Box], contents: list[str]) -> list[str]:
+    """The contents with the unknowns that stand before their boxes, where each has one of its own."""
+    names = [_NAME.search(text, max(0, box.start - 12), box.start) for box in found]
+    letters = [name.group(1) for name in names if name is not None]
+    if len(set(letters)) < len(found) or any("=" in content for content in contents):
+        return contents
+    return [f"{letter} = {content}" for letter, content in zip(letters, contents, strict=True)]
+
+
+_TAGGED = re.compile(r"<answer>\s{0,8}([^<]{1,200}?)\s{0,8}</answer>", re.IGNORECASE)
 
 
 def _is_join(gap: str) -> bool:
-    """Whether boxes are members of one list: a comma, "and", a label between them, or "and the minimum is"."""
+    """Whether boxes are members of one list: a comma, "and", or a label between them, as in "and the minimum is"."""
     if _JOIN.fullmatch(gap):
         return _LABELLED.search(gap) is not None
-    return _AND_IS.fullmatch(gap) is not None
+    return several.is_named(gap)
 
 
-def _looked_at(tail: str) -> tuple[bool, str | None, claims.Claim | None]:
-    """What stands behind a box: whether it is taken back, what is said to be the answer once more, and the claim."""
-    other = _OR_VALUE.match(tail) if "or" in tail[:10] else None
+def _looked_at(tail: str) -> _Looked:
+    """What stands behind a box: whether it is taken back, the answer said once more, the claim, and rejected values."""
+    other = _OR_VALUE.match(tail) if holds(tail[:14], _SAYING) else None
     back = _taken_back(tail[other.end() :] if other is not None else tail)
-    after = claims.anchored(tail) if len(tail) > 12 else []
-    again = after[-1].text if after else other.group(1).rstrip(".") if other is not None else None
-    return back, again, after[-1] if after else None
+    after = claims.anchored(tail) if len(tail) > 8 else []
+    marks = claims.marked(tail) if "####" in tail else _TAGGED.findall(tail) if "</" in tail else []
+    said = other.group(1).rstrip(".") if other is not None else None
+    again = after[-1].text if after else marks[-1] if marks else said
+    back_too, rejected, stated = second_thoughts.behind(tail)
+    again = stated if again is None or stated == second_thoughts.NO_SOLUTION else again
+    return back or back_too, again, after[-1] if after else None, rejected
 
 
 def _says_nothing(tail: str) -> bool:
@@ -236,6 +288,8 @@ def _replaced(tail: str, claim: claims.Claim) -> bool:
 
 
 def _tagged(text: str) -> Extraction | None:
+    if "<" not in text:
+        return None
     for tag in _TAGS:
         found: list[tuple[str, int, int]] = []  # content, start, end; from the last one on
         end = text.rfind(f"</{tag}>")
@@ -252,7 +306,7 @@ def _tagged(text: str) -> Extraction | None:
         if found:
             answers = tuple(dict.fromkeys(_of_tag(content) for content, _, _ in reversed(found)))
             relation: Relation = "one" if len(answers) == 1 else "scatter"
-            return Extraction(answers, "tag", relation, _taken_back(text[found[0][2] :][:2000]))
+            return _with_tail(Extraction(answers, "tag", relation), text[found[0][2] :])
     return None
 
 
@@ -267,9 +321,8 @@ def _marked(text: str) -> Extraction | None:
         return None
     same = all(answer == answers[-1] for answer in answers)
     tail = text[text.rfind("####") :].partition("\n")[2][:2000]
-    return Extraction(
-        (answers[-1],) if same else tuple(answers), "marker", "one" if same else "scatter", _taken_back(tail)
-    )
+    told = (answers[-1],) if same else tuple(answers)
+    return _with_tail(Extraction(told, "marker", "one" if same else "scatter"), tail)
 
 
 def _anchored(text: str) -> Extraction | None:
@@ -287,9 +340,23 @@ def _anchored(text: str) -> Extraction | None:
         if len(earlier.text) <= 40 and any(char.isdigit() for char in earlier.text):
             told.append(earlier)
     answers = tuple(dict.fromkeys(claim.text for claim in reversed(told[:MAX_BOXES])))
-    return Extraction(
-        answers, "anchor", "one" if len(answers) == 1 else "scatter", not stands or _taken_back(tail[:2000])
-    )
+    told_one = Extraction(answers, "anchor", "one" if len(answers) == 1 else "scatter", not stands)
+    if not any(map(str.isdigit, answers[-1])):  # the sentence of "No, it does not" goes on
+        end = _SENTENCE_END.search(tail)
+        return _with_tail(told_one, tail, tail[end.end() :] if end is not None else "")
+    return _with_tail(told_one, tail)
+
+
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
+
+
+def _with_tail(found: Extraction, tail: str, rest: str | None = None) -> Extraction:
+    """What was found, with what the text behind it makes of it."""
+    tail = tail[:2000]
+    if not tail.strip(_CLOSING):
+        return found
+    back, rejected, stated = second_thoughts.behind(tail if rest is None else rest, at_once=False)
+    return found._replace(hedged=found.hedged or back or _taken_back(tail), after=stated, rejected=rejected)
 
 
 def _claim_denied(text: str, claim: claims.Claim) -> bool:
@@ -304,17 +371,27 @@ def _last(text: str) -> Extraction:
     if is_refusal(text):
         return Extraction(refused=True)
     lines = [line for line in text[-MAX_ANSWER:].splitlines() if line.strip()]
+    lines = [line for line in lines if not _ENDS.fullmatch(line.strip()[:60])]
     if not lines:
         return Extraction()
-    line = _WORKED.sub("", lines[-1]).strip(" *_`#\t").rstrip(".")
+    if _CONTRADICTED.search(lines[-1][-200:]):
+        return Extraction((lines[-1].strip()[-200:],), "last", hedged=True)
+    line = _NOT_THAT.sub("", _WORKED.sub("", _QUOTE.sub("", lines[-1])).strip(" *_`#\t").rstrip("."))
+    if "&" in line and "\\begin" in text:
+        line = line.replace("&", "").removesuffix("\\\\")
+    reason = _REASON.search(line)
+    if reason is not None:
+        line = line[: reason.end()].rstrip().rpartition(" ")[0].rstrip(" ,")  # what follows says why
     if _NUMBERED.fullmatch(line[:80]):
         return Extraction()
     if len(line) <= 60 and not claims.is_prose(line):
-        return Extraction((line,), "line")
-    found = claims.last_formula(text[-2000:])
+        return Extraction((line,), "line", hedged=is_no_statement(line))
+    found = claims.last_formula(line if len(line) < len(lines[-1]) - 6 else text[-2000:])
     if not found:
         return Extraction((line[:200],), "line")
-    return Extraction((found,), "last", hedged=_left_open(line) or disclaimed.last_denied(text, found))
+    place = max(text.rfind(found), 0)
+    open_ = _left_open(line) or disclaimed.last_denied(text, found) or states_none(text, place)
+    return Extraction((found,), "last", hedged=open_)
 
 
 def _left_open(line: str) -> bool:

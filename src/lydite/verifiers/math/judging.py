@@ -12,6 +12,8 @@ from lydite.verifiers.math.extract import Extraction
 from lydite.verifiers.math.nodes import TooBigError
 from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.restated import is_echoed, is_restated
+from lydite.verifiers.math.second_thoughts import NO_SOLUTION
+from lydite.verifiers.math.spread import flat
 from lydite.verifiers.math.work import MAX_STEPS, TooLongError, working
 from lydite.verifiers.protocol import Submission
 from lydite.verifiers.text import is_refusal
@@ -40,7 +42,8 @@ def judge(
         LostError: the process that confirms is gone, which is our fault.
     """
     at_hand = found.place == "box" or (submission.prompt is None and found.place in ("marker", "anchor"))
-    if notes is None and at_hand and len(found.answers) == 1 and not found.hedged and found.after is None:
+    unopposed = not found.hedged and found.after is None and not found.rejected
+    if notes is None and at_hand and len(found.answers) == 1 and unopposed:
         said = found.answers[0]
         answer = read(said)
         # Most verdicts: nothing to account for, nothing to restate but a fraction that was to be simplified.
@@ -96,16 +99,32 @@ def chosen(found: Extraction, gold: Answer) -> tuple[Answer, str]:
     answers = [read(text) for text in found.answers]
     answer = answers[-1]
     if len(answers) > 1 and not all(compare(other, answer) for other in answers[:-1]):
-        if found.relation == "scatter" or gold.kind not in ("list", "set", "expression", "quantity"):
+        named = gold.kind == "tuple" and all(other.kind == "assign" for other in answers)
+        if found.relation == "scatter" or not (named or gold.kind in ("list", "set", "expression", "quantity")):
             return answer, "several answers that disagree"
         answer = Answer("list", "", items=tuple(answers), data="and")
     if found.hedged:
         return answer, "taken back, or left open"
     if found.after is not None:
         again = read(found.after)
-        if again.kind in SCALARS and not compare(again, answer):
+        if found.after == NO_SOLUTION:
+            another = not _is_nothing(answer)
+        else:
+            another = (again.kind in SCALARS or again.kind == "choice") and not compare(again, answer)
+        if another:
             return answer, f"the text goes on to say {found.after[:60]!r}"
+    for text in found.rejected:
+        rejected = read(text)
+        if any(compare(rejected, part) for part in (answer, *flat(answer))):
+            return answer, f"the text goes on to reject {text[:60]!r}"
     return answer, ""
+
+
+def _is_nothing(answer: Answer) -> bool:
+    """Whether an answer is none or zero, or no value at all: there may be no solution to that."""
+    if answer.kind in SCALARS:
+        return same_number(answer, read("0")) if are_numbers(answer, read("0"), Rules()) else False
+    return answer.kind not in ("assign", "tuple", "list", "set") or not flat(answer)
 
 
 def _wrong(answer: Answer, gold: Answer, shown: str) -> Verdict:
