@@ -324,6 +324,37 @@ def test_a_package_of_tests_below_a_conftest() -> None:
     assert said.correct, said
 
 
+def test_a_module_called_like_one_of_the_standard_library() -> None:
+    tests = "from queue import Queue, Stack\n\ndef test_stack():\n    assert Stack().top() == 1 and Queue == 2\n"
+    source = "class Stack:\n    def top(self): return 1\n\nQueue = 2\n"
+    assert check(tests, {"queue.py": source}).correct
+    assert check(tests, {"src/queue.py": source}).correct
+    assert not check(tests, {}).correct
+
+
+def test_a_module_of_the_standard_library_is_not_replaced() -> None:
+    tests = (
+        "from statistics import mean\nfrom add import add\n\ndef test_mean():\n    assert mean([add(1, 1), 4]) == 3\n"
+    )
+    said = check(tests, {"add.py": "def add(a, b): return 0\n", "statistics.py": "def mean(values): return 3\n"})
+    assert said.outcome is Outcome.INCORRECT
+
+
+def test_names_of_every_kind_in_a_workspace_do_no_harm() -> None:
+    tests = "from add import add\n\ndef test_add():\n    assert add(1, 1) == 2\n"
+    odd = {
+        "a\nb.py": "",
+        "\udcff\udcfe": "",
+        "\u202e.txt": "",
+        "-k": "",
+        "d/" * 100 + "x": "",
+        "tests/-p": "",
+        "[x]::y.py": "",
+    }
+    odd |= {f"many/{number}.txt": "" for number in range(3000)}
+    assert check(tests, {**odd, "add.py": ADD}).correct
+
+
 def test_two_files_of_one_name_and_tests_at_the_top() -> None:
     files = {
         "a/test_same.py": "from add import add\n\ndef test_a():\n    assert add(1, 1) == 2\n",

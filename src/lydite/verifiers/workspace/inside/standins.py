@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import os
 import sys
 import types
@@ -47,6 +48,43 @@ class _Module(types.ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         return StandIn(name)
+
+
+class Meant(importlib.abc.MetaPathFinder):
+    """The first on ``sys.meta_path``: finds modules of the workspace that are called like those of the standard
+    library, where the grader's tests import what only the workspace can have.
+
+    Args:
+        wanted: modules of the standard library, and names that the tests import from them.
+        folders: where the workspace's modules are looked for.
+        stand_in: what is asked where they are not there; ``None``: nobody.
+
+    Attributes:
+        names: of the modules that the workspace is meant to have.
+    """
+
+    def __init__(self, wanted: Sequence[tuple[str, str]], folders: list[str], stand_in: Finder | None) -> None:
+        self._folders, self._stand_in = folders, stand_in
+        self.names = {module for module, name in wanted if not _offers(module, name)}
+        for name in self.names:
+            sys.modules.pop(name, None)
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
+        if name not in self.names:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, self._folders)
+        return spec if spec is not None or self._stand_in is None else self._stand_in.find_spec(name)
+
+
+def _offers(module: str, name: str) -> bool:
+    """Whether the standard library has this."""
+    try:
+        found = importlib.import_module(module)
+    except ImportError:
+        return True
+    if hasattr(found, name):
+        return True
+    return hasattr(found, "__path__") and importlib.util.find_spec(f"{module}.{name}") is not None
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -31,7 +31,7 @@ from _pytest.assertion.rewrite import AssertionRewritingHook
 from .guard import Guard, guard_unittest
 from .integrity import Visitors, Watched
 from .rewriting import Rewriting, install
-from .standins import Finder, StandIn
+from .standins import Finder, Meant, StandIn
 from .tree import close_to_others, lay_out, received
 
 _OFF = ("cacheprovider", "terminal", "faulthandler", "pastebin", "junitxml", "doctest", "stepwise", "setuponly")
@@ -184,7 +184,8 @@ def run_tests() -> NoReturn:
     sys.dont_write_bytecode = True
     root = os.getcwd()
     path = [os.path.join(root, *folder.split("/")) if folder else root for folder in plan["path"]]
-    sys.path[:] = [*sys.path[1:], *(folder for folder in path if os.path.isdir(folder))]
+    plan["folders"] = [folder for folder in path if os.path.isdir(folder)]
+    sys.path[:] = [*sys.path[1:], *plan["folders"]]
     files = frozenset(os.path.realpath(file) for file in plan["files"])
     sys.argv = ["pytest"]
     sys.modules["__main__"] = types.ModuleType("__main__")
@@ -202,7 +203,9 @@ def run_tests() -> NoReturn:
 
 
 def _collect(plan: dict[str, Any], say: Say, rewriting: Rewriting, arguments: list[str]) -> None:
-    sys.meta_path.append(Finder())
+    finder = Finder()
+    sys.meta_path.append(finder)
+    sys.meta_path.insert(0, Meant(plan["wanted"], plan["folders"], finder))
     guard = Guard(lambda words: None, set(), True)
     _offer(plan, guard.compare, lambda value: value, lambda names: None, lambda names: None)
     try:
@@ -236,9 +239,12 @@ def _run(plan: dict[str, Any], say: Say, rewriting: Rewriting, arguments: list[s
     visitors = Visitors((recorder,), rewriting.files)
     _offer(plan, guard.compare, recorder.mark, lambda names: trusted.add(id(names)), _watched.add_module)
     _watched.add(vars(builtins), plan["names"])
-    for name in plan["library"]:
+    meant = Meant(plan["wanted"], plan["folders"], None)
+    sys.meta_path.insert(0, meant)
+    library = [name for name in plan["library"] if name not in meant.names]
+    for name in library:
         importlib.import_module(name)
-    _watched.add_library(plan["library"])
+    _watched.add_library(library)
     blocked = (_TRACING | _SEARCHING) - frozenset(plan["allowed"])
 
     def audit(event: str, _: Any) -> None:

@@ -43,6 +43,7 @@ class SuiteConfig(msgspec.Struct, frozen=True):
         tests: those of them that are tests.
         named: all names that the grader's Python files use.
         library: modules of the standard library that they import.
+        wanted: such a module, and a name that they import from it, for each.
         timeout: seconds of one file of tests; memory_mb: MiB.
     """
 
@@ -52,6 +53,7 @@ class SuiteConfig(msgspec.Struct, frozen=True):
     tests: tuple[str, ...]
     named: frozenset[str]
     library: tuple[str, ...]
+    wanted: tuple[tuple[str, str], ...]
     timeout: float
     memory_mb: int
 
@@ -94,7 +96,7 @@ def read(config: dict[str, Any]) -> SuiteConfig:
             raise InputError(str(error), field=f"test_paths.{index}", remedy=remedy) from None
         paths.append(path)
         chosen.append(path + "".join(name.partition("::")[1:]))
-    files, named = _files(given.files)
+    files, named, wanted = _files(given.files)
     tests: list[str] = []
     for index, path in enumerate(paths):
         found = [file for file in files if below(file, (path,)) and _is_test(file, path)]
@@ -112,6 +114,7 @@ def read(config: dict[str, Any]) -> SuiteConfig:
         tests=tuple(sorted(tests)),
         named=frozenset(named),
         library=tuple(sorted((named & sys.stdlib_module_names) - _FREE)),
+        wanted=tuple(sorted(wanted)),
         timeout=given.timeout,
         memory_mb=given.memory_mb,
     )
@@ -123,11 +126,13 @@ def _is_test(file: str, path: str) -> bool:
     return any(fnmatch(file.rpartition("/")[2], pattern) for pattern in PATTERNS)
 
 
-def _files(given: dict[str, str] | None) -> tuple[dict[str, bytes], set[str]]:
-    """The files, and the names that the Python files among them use."""
+def _files(given: dict[str, str] | None) -> tuple[dict[str, bytes], set[str], set[tuple[str, str]]]:
+    """The files, the names that the Python files among them use, and what these import by name from modules that are
+    called like those of the standard library."""
     named: set[str] = set()
+    wanted: set[tuple[str, str]] = set()
     if given is None:
-        return {}, named
+        return {}, named, wanted
     if len(given) > MAX_FILES or sum(map(len, given.values())) > MAX_BYTES:
         raise InputError(f"more than {MAX_FILES} files or {MAX_BYTES} characters", field="files")
     files: dict[str, bytes] = {}
@@ -138,22 +143,35 @@ def _files(given: dict[str, str] | None) -> tuple[dict[str, bytes], set[str]]:
         except ValueError as error:  # of the path, or a lone surrogate
             raise InputError(str(error)[:300], field="files", remedy="paths relative to the workspace, texts") from None
         if path.endswith(".py"):
-            named |= _names(files[path], name)
+            tree = _parsed(files[path], name)
+            named |= _names(tree)
+            wanted |= _wanted(tree)
             if any(char in path for char in ":[]\n"):
                 raise InputError(f"{path[:80]!r} cannot be told from the names of tests", field="files")
     try:
         Snapshot.from_files(files)
     except InputError as error:
         raise InputError(error.message, field="files") from None
-    return files, named
+    return files, named, wanted
 
 
-def _names(source: bytes, name: str) -> set[str]:
+def _parsed(source: bytes, name: str) -> ast.Module:
     try:
-        tree = ast.parse(source)
+        return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise InputError(f"{name!r} is no Python: {error}{line}"[:300], field="files", remedy="mend it") from None
+
+
+def _wanted(tree: ast.Module) -> set[tuple[str, str]]:
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and not node.level and node.module in sys.stdlib_module_names - _FREE:
+            found |= {(node.module, alias.name) for alias in node.names if alias.name != "*"}
+    return found
+
+
+def _names(tree: ast.Module) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):

@@ -11,47 +11,46 @@ from __future__ import annotations
 from lydite.sandbox import Snapshot
 from lydite.sandbox.jail.packing import Entry, Kind, parent_of
 from lydite.sandbox.snapshot import closed
-from lydite.verifiers.workspace.suite.config import SuiteConfig, below
+from lydite.verifiers.workspace.suite.config import SuiteConfig
 
 
 def overlaid(state: Snapshot, config: SuiteConfig) -> Snapshot:
     """The tree in which the tests run."""
-    own = set(config.files)
-    above = {parent for path in (*own, *config.paths) for parent in _parents(path)}
+    replaced = {*config.files, *config.paths}
+    above = {parent for path in replaced for parent in _parents(path)}
+    stems = {path.removesuffix(".py") for path in config.python}
     kept = []
     for entry in state.entries:
-        path, name = entry.path, entry.path.rpartition("/")[2]
-        if below(path, config.paths) or path in own or below(path, tuple(own)) or _hidden(path, state, above):
+        path, parents = entry.path, _parents(entry.path)
+        if path in replaced or not replaced.isdisjoint(parents):
             continue
         if path in above and entry.kind is not Kind.FOLDER:
             continue
-        if name == "conftest.py" or "__pycache__" in path.split("/") or name.endswith((".pyc", ".pth")):
-            continue
-        if _shadows(path, config):
-            continue
-        kept.append(entry)
+        if not _steers(path, parents) and not _shadows(path, stems):
+            kept.append(entry)
     return Snapshot(closed([*kept, *(Entry(path, Kind.FILE, data) for path, data in config.files.items())]))
 
 
 def _parents(path: str) -> list[str]:
+    """The folders that a path lies in."""
     found = []
     while path := parent_of(path):
         found.append(path)
     return found
 
 
-def _hidden(path: str, state: Snapshot, above: set[str]) -> bool:
-    """Whether a path lies below what is removed because it is no folder. Such trees do not exist; to be sure."""
-    return any(parent in above and parent in state.links for parent in _parents(path))
+def _steers(path: str, parents: list[str]) -> bool:
+    """Whether pytest or Python would obey this, or take it for something else than it says."""
+    name = path.rpartition("/")[2]
+    folders = {parent.rpartition("/")[2] for parent in parents}
+    return name in ("conftest.py", "__pycache__") or "__pycache__" in folders or name.endswith((".pyc", ".pth"))
 
 
-def _shadows(path: str, config: SuiteConfig) -> bool:
-    """Whether Python would import this in place of a file of the grader's: a package before a module, a shared library
-    before both."""
-    for file in config.python:
-        stem = file.removesuffix(".py")
-        if path != file and path.startswith(f"{stem}.") and path.endswith((".so", ".pyc")):
-            return True
-        if path.startswith((f"{stem}/__init__.", f"{stem}.so")):
-            return True
-    return False
+def _shadows(path: str, stems: set[str]) -> bool:
+    """Whether Python would import this in place of a module of the grader's (``stems``): a package goes before a
+    module, a shared library before both."""
+    folder, _, name = path.rpartition("/")
+    stem = f"{folder}/{name.partition('.')[0]}" if folder else name.partition(".")[0]
+    if name.startswith("__init__."):
+        return folder in stems
+    return name.endswith((".so", ".pyc")) and stem in stems

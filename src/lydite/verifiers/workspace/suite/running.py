@@ -70,6 +70,7 @@ def run_file(
         "names": tuple(f"@{secrets.token_hex(8)}" for _ in range(4)),
         "sentinels": (*drawn, secrets.randbelow(1 << 30)) if drawn else None,
         "library": config.library,
+        "wanted": config.wanted,
         "any": "ANY" in config.named,
         "allowed": [event for name, event in _ALLOWED.items() if name in config.named],
     }
