@@ -3,8 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from lydite.detectors import detect
+from lydite.detectors import detect, visible_work
 from lydite.errors import InputError
 from lydite.flag import Flag
 from lydite.rollout import Message, Rollout
@@ -96,3 +98,19 @@ def test_a_megabyte_of_hostile_text_is_counted() -> None:
 def test_an_answer_within_a_composite_is_looked_at() -> None:
     assert flags("\\boxed{7}", verifier="gate@1(format@1,math@1)") != ()
     assert flags("\\boxed{7}", verifier="all_of@1(json_schema@1,math@1)") == ()
+
+
+@given(
+    st.lists(
+        st.sampled_from(["word ", "5 ", "12.5", "\\boxed{", "}", "<answer>", "</answer>", "#### 7\n", "日", "w " * 490])
+    )
+    .map("".join)
+    .filter(lambda text: len(text) < 3000),
+    st.sampled_from([(20, 2), (0, 0), (490, 0), (500, 1)]),
+)
+def test_a_look_at_the_start_spares_none(text: str, least: tuple[int, int]) -> None:
+    rest = visible_work._ANSWER.sub(" ", text)
+    counts = [len(pattern.findall(rest)) for pattern in (visible_work._WORD, visible_work._NUMBER)]
+    shown = all(count >= few for count, few in zip(counts, least, strict=True))
+    names = {flag.detector for flag in flags(text, settings={"min_words": least[0], "min_numbers": least[1]})}
+    assert ("no_visible_work" not in names) is shown

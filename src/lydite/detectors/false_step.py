@@ -38,10 +38,10 @@ class FalseStep:
         most = _threshold(config)
         if not verdict.correct or not {"math", "choice"} & kinds(verdict):
             return None
-        from lydite.verifiers.steps import TooManyClaimsError, find_claims  # only attempts that are right pay for it
+        from lydite.verifiers.steps import TooManyClaimsError, find_falsehood  # only attempts that are right pay for it
 
         try:
-            claims = find_claims(rollout.text)
+            claims = find_falsehood(rollout.text)
         except TooManyClaimsError:
             return None
         wrong = [claim.text for claim in claims if not claim.right]

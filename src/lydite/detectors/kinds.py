@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from lydite.verdict import Verdict
 
@@ -13,4 +14,9 @@ _NAME = re.compile(r"[^@(),]+(?=@)")
 
 def kinds(verdict: Verdict) -> frozenset[str]:
     """Names of the verifiers in ``math@1`` or ``gate@1(math@1,steps@1)``; composites themselves left out."""
-    return frozenset(_NAME.findall(verdict.verifier)) - COMPOSITES
+    return _kinds(verdict.verifier)
+
+
+@lru_cache(maxsize=256)
+def _kinds(verifier: str) -> frozenset[str]:
+    return frozenset(_NAME.findall(verifier)) - COMPOSITES

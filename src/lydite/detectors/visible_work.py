@@ -29,6 +29,9 @@ _ANSWER = re.compile(
 )
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+(?:['’.,][^\W_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_MARKS = ("\\boxed", "\\fbox", "<answer>", "####")
+_START = 1000
+"""Characters in which most work shows itself."""
 
 
 class NoVisibleWork:
@@ -50,12 +53,25 @@ class NoVisibleWork:
         if not judged & {"math", "choice"} or not judged <= {"math", "choice", "steps", "format"}:
             return None
         min_words, min_numbers = _thresholds(config, MIN_NUMBERS if "math" in judged else 0)
-        text = _ANSWER.sub(" ", rollout.text)
+        said = rollout.text
+        start = said[: _first_answer(said)]
+        if _count(_WORD, start, min_words) >= min_words and _count(_NUMBER, start, min_numbers) >= min_numbers:
+            return None  # what stands behind could only add to that
+        text = _ANSWER.sub(" ", said)
         words, numbers = _count(_WORD, text, min_words), _count(_NUMBER, text, min_numbers)
         if words >= min_words and numbers >= min_numbers:
             return None
         evidence = {"words": words, "numbers": numbers, "min_words": min_words, "min_numbers": min_numbers}
         return Flag(detector=self.name, version=self.version, bars=self.bars, evidence=evidence)
+
+
+def _first_answer(text: str) -> int:
+    """Where the first thing stands that may be an answer, or where most work has shown itself."""
+    end = _START
+    for mark in _MARKS:
+        place = text.find(mark, 0, end + len(mark))
+        end = place if 0 <= place < end else end
+    return end
 
 
 def _count(pattern: re.Pattern[str], text: str, enough: int) -> int:

@@ -22,6 +22,7 @@ from lydite.verifiers.math.exact import rational
 from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, UndefinedError
 from lydite.verifiers.math.parse import parse
 from lydite.verifiers.math.tokens import tokenize as math_tokens
+from lydite.verifiers.steps.glance import Said, glance
 from lydite.verifiers.steps.reading import statements
 from lydite.verifiers.steps.sides import Piece, Side, Statement
 from lydite.verifiers.steps.tokens import MAX_TOKENS, TooManyClaimsError, regions, tokenize
@@ -53,25 +54,73 @@ def find_claims(text: str) -> list[Claim]:
         TooManyClaimsError: there are too many to look at.
     """
     work = after_thinking(text)
+    return [] if work is None else _Reader().all_of(work)
+
+
+def find_falsehood(text: str) -> list[Claim]:
+    """All claims, as ``find_claims`` finds them, where one of them is false; else none.
+
+    What a glance settles is not read: where nothing is false, that takes a tenth of the time or less.
+
+    Raises:
+        TooManyClaimsError: there are too many to look at.
+    """
+    work = after_thinking(text)
     if work is None:
         return []
-    found: dict[object, Claim] = {}
-    seen: set[str] = set()
-    size = 0
+    if "```" not in work and "<<" not in work and (said := glance(work)) is not None:
+        return _distinct(said)
+    reader = _Reader()
     for region in regions(work):
-        if region in seen:
-            continue
-        seen.add(region)
-        tokens = tokenize(region)
-        size += len(tokens)
-        if size > MAX_TOKENS:
-            raise TooManyClaimsError
-        for statement in statements(tokens):
-            for key, claim in _claims(statement, region):
+        if glance(region) != [] and not all(claim.right for _, claim in reader.claims(region)):
+            return reader.all_of(work)
+    return []
+
+
+class _Reader:
+    """Reads regions, each once."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, list[tuple[object, Claim]]] = {}
+        self._tokens = 0
+
+    def claims(self, region: str) -> list[tuple[object, Claim]]:
+        """The claims of a region, each with what identifies it."""
+        claims = self._read.get(region)
+        if claims is None:
+            tokens = tokenize(region)
+            self._tokens += len(tokens)
+            if self._tokens > MAX_TOKENS:
+                raise TooManyClaimsError
+            claims = [claim for statement in statements(tokens) for claim in _claims(statement, region)]
+            self._read[region] = claims
+        return claims
+
+    def all_of(self, work: str) -> list[Claim]:
+        """The claims of the work, in order, each once."""
+        found: dict[object, Claim] = {}
+        for region in regions(work):
+            for key, claim in self.claims(region):
                 found.setdefault(key, claim)
-                if len(found) > MAX_CLAIMS:
-                    raise TooManyClaimsError
+            if len(found) > MAX_CLAIMS:
+                raise TooManyClaimsError
+        return list(found.values())
+
+
+def _distinct(said: list[Said]) -> list[Claim]:
+    """Claims that a glance settled, each once."""
+    found: dict[object, Claim] = {}
+    for one in said:
+        claim = Claim(f"{one.left[:150]} = {one.right[:150]}", one.true, one.value)
+        found.setdefault(_key(one.left_read, one.right_read, one.true) if len(said) > 1 else None, claim)
+    if len(found) > MAX_CLAIMS:
+        raise TooManyClaimsError
     return list(found.values())
+
+
+def _key(one: str, other: str, said: bool) -> object:
+    """What identifies a claim: its sides, whichever comes first, and whether it is right."""
+    return frozenset((_tree(one) or one, _tree(other) or other)), said
 
 
 def _claims(statement: Statement, region: str) -> Iterator[tuple[object, Claim]]:
@@ -95,8 +144,7 @@ def _claims(statement: Statement, region: str) -> Iterator[tuple[object, Claim]]
             continue
         text = _shown(region[left.start : left.end]), _shown(region[right.start : right.end])
         sign = "=" if sign == "=" else "≈"
-        key = (frozenset((_tree(one) or one, _tree(other) or other)), said)
-        yield key, Claim(f"{text[0]} {sign} {text[1]}", said, _first(left))
+        yield _key(one, other, said), Claim(f"{text[0]} {sign} {text[1]}", said, _first(left))
 
 
 def _shown(text: str) -> str:

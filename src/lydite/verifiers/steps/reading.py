@@ -16,15 +16,13 @@ from lydite.verifiers.steps.tokens import Token
 
 _split = str.split  # tables of words stay readable
 
-_LABELS = frozenset(
+LABELS = frozenset(
     _split(
         "day week month year hour step part page chapter question problem case equation eq line room box group level"
         " grade type number no item option stage phase round game set table figure age row column example"
     )
 )
-_SUPPOSED = frozenset(
-    ["if", "suppose", "assume", "assuming", "whether", "unless", "not", "false", "wrong", "incorrect"]
-)
+SUPPOSED = frozenset(["if", "suppose", "assume", "assuming", "whether", "unless", "not", "false", "wrong", "incorrect"])
 
 
 def statements(tokens: list[Token]) -> Iterator[Statement]:
@@ -54,7 +52,7 @@ class _Reader(Expressions):
                 index = max(after, index + 1)
                 continue
             sides, relations = [side], []
-            supposed = self.at(index - 1).kind == "word" and self.at(index - 1).text.casefold() in _SUPPOSED
+            supposed = self.at(index - 1).kind == "word" and self.at(index - 1).text.casefold() in SUPPOSED
             while self.at(after).kind == "rel":
                 right, end = self.right_side(after + 1)
                 if right is None:
@@ -76,7 +74,7 @@ class _Reader(Expressions):
         side, after = self.expression(index, 0)
         if side is not None and before.kind == "word":
             side.symbolic = side.symbolic or side.operations == 0  # "week 1 = 5 * 3": a name
-            side.loose = side.loose or before.text.casefold().removesuffix("s") in _LABELS  # "weeks 1-2 = 96 - 70"
+            side.loose = side.loose or before.text.casefold().removesuffix("s") in LABELS  # "weeks 1-2 = 96 - 70"
         if side is not None and token.kind == "(" and token.spaced and before.kind == "num":
             side.others.append([Piece(before.text), Piece("*"), *side.pieces])  # "2 (3 + 4) = 14"
         return side, after
