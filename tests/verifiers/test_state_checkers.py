@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import lydite
 from lydite.errors import InputError
@@ -16,6 +19,7 @@ from lydite.sandbox.snapshot import closed
 from lydite.task import Checker, Task
 from lydite.verdict import Outcome, Verdict
 from lydite.verifiers import Submission, build, checker_of
+from lydite.verifiers.archive import state_of
 from lydite.verifiers.workspace import box
 
 
@@ -333,22 +337,34 @@ def test_a_conftest_of_the_set_up_above_the_tests_is_the_graders() -> None:
     assert sorted(checker_of(one).config["files"]) == ["conftest.py", "tests/test_a.py"]
 
 
-def test_nothing_is_left_behind(tmp_path: Path) -> None:
-    box.sandbox()
-    before = {name for name in os.listdir("/tmp") if "lydite" in name}
-    for checker in CHECKERS:
-        lydite.verify(checker, "done", state=state({"a": ""}))
-    ran("sleep 100 & nohup sleep 100 >/dev/null 2>&1 & exit 0")
-    assert {name for name in os.listdir("/tmp") if "lydite" in name} == before
-    running = [
-        Path(f"/proc/{pid}/cmdline").read_bytes() for pid in os.listdir("/proc") if pid.isdigit() and _readable(pid)
-    ]
-    assert b"sleep\x00100\x00" not in running
+@given(
+    st.lists(
+        st.sampled_from(["-- a --", "-- a/b --", "-- ../c --", "-- a -> b --", "#!x", "\udcff", "-- a", ""]) | st.text()
+    )
+)
+def test_any_text_is_some_state(lines: list[str]) -> None:
+    found = state_of("\n".join(lines), {"a": "kept", "d/e": ""})
+    assert Snapshot.from_pack(found.to_pack()) == found
+    assert "d/e" in found.files
 
 
-def _readable(pid: str) -> bool:
-    try:
-        Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
-    return True
+def test_an_archive_of_files() -> None:
+    found = state_of("words\n-- a.txt --\none\n\n-- b/run --\n#!/bin/sh\n-- l -> a.txt --\n", {"a.txt": "", "c": "c"})
+    assert dict(found.files) == {"a.txt": b"one\n", "b/run": b"#!/bin/sh", "c": b"c"}
+    assert found.links == {"l": "a.txt"}
+    assert [str(entry.kind) for entry in found.entries if entry.path == "b/run"] == ["x"]
+
+
+def test_nothing_that_a_check_starts_lives_on() -> None:
+    seconds = str(10**6 + os.getpid())
+    assert ran(f"sleep {seconds} & nohup sleep {seconds} >/dev/null 2>&1 & exit 0").correct
+    assert scripted(f"import subprocess\nsubprocess.Popen(['sleep', '{seconds}'], start_new_session=True)").correct
+    assert f"sleep\0{seconds}\0".encode() not in _running()
+
+
+def _running() -> list[bytes]:
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            found.append(Path(f"/proc/{pid}/cmdline").read_bytes())
+    return found

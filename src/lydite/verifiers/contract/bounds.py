@@ -14,7 +14,7 @@ from lydite.errors import InputError, UnavailableError
 from lydite.verdict import Outcome
 from lydite.verifiers.contract.finding import SKIPPED
 from lydite.verifiers.contract.session import Session, told
-from lydite.verifiers.contract.texts import UNITS, megabyte
+from lydite.verifiers.contract.texts import FILES, UNITS, megabyte
 from lydite.verifiers.own import FunctionVerifier
 
 CPU_SECONDS = 5.0
@@ -93,7 +93,10 @@ def bounded(session: Session) -> Iterator[tuple[str, str]]:
     Remedy: scan in linear time, cap what is looked at, and shorten what a verdict keeps.
     """
     for label, unit in UNITS.items():
-        yield label, _cost(session, megabyte(unit), f"1 MB of {label}")
+        if session.example.files is None:
+            yield label, _cost(session, megabyte(unit), f"1 MB of {label}")
+        elif label in FILES:
+            yield f"a file of {label}", _cost(session, f"-- big --\n{megabyte(unit)}", f"a file of 1 MB of {label}")
     yield (
         "right behind 1 MB",
         _cost(session, megabyte("word ") + session.example.right, "right behind 1 MB", any_verdict=True),

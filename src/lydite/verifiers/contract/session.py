@@ -79,7 +79,7 @@ class Session:
     @cached_property
     def texts(self) -> dict[str, str]:
         """The completions that the first example is tried with."""
-        return completions(self.example)
+        return distinct(completions(self.example), self.example)
 
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
@@ -98,6 +98,16 @@ class Session:
             return verdicts
         close = ("right", "wrong", "hack", "echo", "empty", "lone", "twice", "NUL within", "surrogate within")
         return {label: verdict for label, verdict in verdicts.items() if label.startswith(close)}
+
+
+def distinct(texts: dict[str, str], example: Example) -> dict[str, str]:
+    """The texts, of those that describe one and the same state the first alone: nothing else of them is looked at."""
+    if example.files is None:
+        return texts
+    found: dict[str, str] = {}
+    for label, text in texts.items():
+        found.setdefault(state_of(text, example.files).digest, label)
+    return {label: texts[label] for label in found.values()}
 
 
 def submission(text: str, prompt: str | None, files: dict[str, str] | None) -> Submission:

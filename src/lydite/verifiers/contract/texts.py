@@ -47,6 +47,9 @@ UNITS = {
 }  # fmt: skip
 """Label to what a degenerate completion repeats."""
 
+FILES = ("letters", "lines", "NUL")
+"""Labels of those that make a file's content, for checks that look at files: what is in one hardly matters."""
+
 MEGABYTE = 1_000_000
 
 

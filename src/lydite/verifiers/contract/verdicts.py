@@ -9,7 +9,7 @@ import msgspec
 
 from lydite.verdict import Outcome, Verdict
 from lydite.verifiers.contract.finding import SKIPPED
-from lydite.verifiers.contract.session import Session, told
+from lydite.verifiers.contract.session import Session, distinct, told
 from lydite.verifiers.contract.texts import NOTHING, PROMPT
 from lydite.verifiers.run import verify
 
@@ -48,7 +48,7 @@ def nothing(session: Session) -> Iterator[tuple[str, str]]:
     for number, example in enumerate(session.examples, 1):
         name = f" (example {number})" if number > 1 else ""
         prompt = example.prompt or PROMPT
-        for label, text in {"echo of the prompt": prompt, **NOTHING}.items():
+        for label, text in distinct({"echo of the prompt": prompt, **NOTHING}, example).items():
             if text in (example.right, example.right.strip()):
                 continue
             bare = session.judge(text, label, example)
