@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,3 +65,14 @@ def test_every_gsm8k_gold_equals_itself(shared: Path) -> None:
             gold = answer.rpartition("####")[2].strip()
             assert verify({"type": "math", "config": {"answer": gold}}, answer).correct, gold
             assert verify({"type": "math", "config": {"answer": gold}}, f"\\boxed{{{gold}}}").correct, gold
+
+
+def test_solutions_of_gsm8k_without_their_markers(shared: Path) -> None:
+    """A number in prose is found where people put it, in their words."""
+    wrong: list[str] = []
+    for line in (shared / "data" / "gsm8k_test.jsonl").read_text().splitlines():
+        worked, _, gold = json.loads(line)["answer"].rpartition("####")
+        prose = re.sub(r"<<[^>]*>>", "", worked).strip()
+        if not verify({"type": "math", "config": {"answer": gold.strip()}}, prose).correct:
+            wrong.append(prose[-120:])
+    assert len(wrong) < 20, wrong

@@ -60,9 +60,13 @@ _STATES_NOTHING = re.compile(
     re.IGNORECASE,
 )
 _CONCLUDES = re.compile(
-    r",[^.!?]{0,40}\b(?:so|then|thus|hence|therefore|we (?:get|find|obtain|have|conclude|see)|gives?|yields?)\b",
+    r",[^.!?]{0,40}\b(?:so|then|thus|hence|therefore|we (?:get|find|obtain|have|conclude|see)|gives?|yields?|produces?"
+    r"|making)\b",
     re.IGNORECASE,
 )
+# "If he is 99 now, he will be 99 + 10 = 109": what is worked out is stated, whatever it was worked out from.
+_PREMISE = re.compile(r"\W{0,6}(?:(?:so|now|then|and|but),? )?(?:if|given|considering|let(?:'s| us))\b", re.IGNORECASE)
+_RECKONED = re.compile(r"\d[^=\n]{0,40}[-+*/×÷−x][^=\n]{1,40}=\s?[$€£(]{0,2}\s?$")
 _NO_STATEMENT = re.compile(
     r"\b(?:g[ia]ve up|giving up|(?:am|are|got|get|getting|i'm|we're) stuck|(?:it|this|that|answer|which|rest"
     r"|result) (?:\w{1,10} )?depends? on"
@@ -122,7 +126,11 @@ def states_none(text: str, place: int) -> bool:
     rest = text[end + 1 :].replace("’", "'")
     return (
         text[end : end + 1] == "?"
-        or (_STATES_NOTHING.match(sentence) is not None and _CONCLUDES.search(text[start:place]) is None)
+        or (
+            _STATES_NOTHING.match(sentence) is not None
+            and _CONCLUDES.search(text[start:place]) is None
+            and not (_PREMISE.match(sentence) and _RECKONED.search(text[max(start, place - 120) : place]))
+        )
         or _BOUND.search(text[max(0, place - 20) : place]) is not None
         or _NO_STATEMENT.search(sentence[-400:]) is not None
         or _NO_STATEMENT.search(rest[-400:]) is not None
