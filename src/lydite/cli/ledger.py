@@ -79,13 +79,14 @@ def replay(
     told: list[Any] = []
     for item in replay(RunFolder.open(run), ids or None):
         counts[item.match] += 1
-        if item.why:
+        if item.why and item.match is Match.NOT_REPLAYABLE:
             reasons[item.why] += 1
         if item.match is Match.DIFFERS:
             if as_json:
                 told.append(item)
             elif counts[Match.DIFFERS] <= _SHOWN:
-                err.print(f"differs: {item.id}: {_differences(item.recorded, item.derived)}", markup=False)
+                what = item.why or _differences(item.recorded, item.derived)
+                err.print(f"differs: {item.id}: {what}", markup=False)
     if as_json:
         print_json({"run": str(run), **counts, "reasons": reasons, "differing": told})
     if counts[Match.DIFFERS] > _SHOWN and not as_json:

@@ -49,7 +49,8 @@ def replay(run: RunFolder, ids: Collection[str] | None = None) -> Iterator[Repla
     """Derive verdicts again with the verifiers of this installation, in the order of the ledger.
 
     A verdict is compared when the verifier's version and source hash are those of the record; otherwise it may differ
-    rightly and is ``not_replayable``. So is a verdict that was ``invalid`` by the verifier's own fault.
+    rightly and is ``not_replayable``. So is a verdict that was ``invalid`` by the verifier's own fault. One whose
+    evidence is gone or damaged (what the episode left behind) differs, and has no derived verdict.
 
     Args:
         run: the run.
@@ -100,7 +101,7 @@ def _replayed(run: RunFolder, row: Row, task: Task | None) -> Replayed:
         try:
             state = run.state(rollout.workspace)
         except InputError as error:
-            return answer(Match.NOT_REPLAYABLE, f"what its episode left behind cannot be read: {error}")
+            return answer(Match.DIFFERS, f"what its episode left behind {error.message}")
         derived = derive(rollout, check, state)
     same = canonical(derived) == canonical(record.verdict)
     return answer(Match.SAME if same else Match.DIFFERS, derived=derived)

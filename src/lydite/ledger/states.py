@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from lydite.errors import InputError
 from lydite.ledger.files import storage, sync_folder
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
 FOLDER = "workspaces"
 LIMIT = 1 << 30
 """Bytes of one state, unpacked."""
+
+
+class _Named(msgspec.Struct):
+    workspace: str | None = None
 
 
 def keep(run: Path, state: Snapshot) -> str:
@@ -64,7 +71,8 @@ def read(run: Path, digest: str) -> Snapshot:
     try:
         unpack = zlib.decompressobj()
         data = unpack.decompress(path.read_bytes(), LIMIT)
-        state = Snapshot.from_pack(data) if not unpack.unconsumed_tail else None
+        whole = unpack.eof and not unpack.unconsumed_tail and not unpack.unused_data
+        state = Snapshot.from_pack(data) if whole else None
     except FileNotFoundError:
         raise InputError("is missing", path=path) from None
     except (OSError, ValueError, zlib.error) as error:
@@ -72,3 +80,28 @@ def read(run: Path, digest: str) -> Snapshot:
     if state is None or state.digest != digest:
         raise InputError("is damaged: its content has another digest", path=path)
     return state
+
+
+def named(sample: bytes) -> str | None:
+    """The digest that a line of ``rollouts.jsonl`` names, where it names one. Cheap for lines that name none."""
+    if b'"workspace":"' not in sample:
+        return None
+    return msgspec.json.decode(sample, type=_Named).workspace
+
+
+def faults(run: Path, digests: Collection[str], *, alone: bool) -> Iterator[tuple[str, str]]:
+    """Files of states that are not as they must be, and what is wrong with each.
+
+    Args:
+        digests: of the states that samples name.
+        alone: whether nothing else may be there; a run that was killed may have a state whose sample was not written.
+    """
+    for digest in sorted(digests):
+        try:
+            read(run, digest)
+        except InputError as error:
+            yield f"{FOLDER}/{digest}"[:120], error.message
+    if alone and (run / FOLDER).is_dir():
+        for path in sorted((run / FOLDER).iterdir()):
+            if path.name not in digests:
+                yield f"{FOLDER}/{path.name}", "no sample names it"
