@@ -43,10 +43,10 @@ def become_zygote(
                 kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
             pid = root.clone_into_namespaces()
             if pid:
-                os.write(report, b"%d " % pid)
+                os.write(report, b"pid %d\n" % pid)
                 os._exit(0)
         else:
-            os.write(report, b"%d " % os.getpid())
+            os.write(report, b"pid %d\n" % os.getpid())
             world = LandlockOnly(plan, uid)
             if uid is not None:
                 root.become(uid)
@@ -64,7 +64,8 @@ def become_zygote(
             while where is not None and where.tb_next is not None:
                 where = where.tb_next
             line = f" [{os.path.basename(where.tb_frame.f_code.co_filename)}:{where.tb_lineno}]" if where else ""
-            os.write(report, f"{type(error).__name__}: {error}{line}\n".encode(errors="replace"))
+            said = " ".join(f"{type(error).__name__}: {error}{line}".splitlines())
+            os.write(report, f"{said}\n".encode(errors="replace"))
         os._exit(1)
     serve = session.serve if kind == "session" else zygote.serve
     try:
@@ -76,6 +77,21 @@ def become_zygote(
             with open(plan["debug"], "a") as file:
                 traceback.print_exception(error, file=file)
         os._exit(1)
+
+
+def read_report(report: int) -> tuple[int | None, str]:
+    """The zygote's number and how it went, ``ready`` or what failed. Two processes report, a line each, and either may
+    be first: the one that the zygote is a child of knows its number, the zygote knows how it went."""
+    text = b""
+    while text.count(b"\n") < 2 and (part := os.read(report, 4096)):
+        text += part
+    child, reason = None, ""
+    for line in text.decode(errors="replace").splitlines():
+        if line.startswith("pid ") and line[4:].isdigit():
+            child = int(line[4:])
+        else:
+            reason = line
+    return child, reason
 
 
 def spare_id(number: int) -> int:

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import cgroups, helper, job, kernel, tree, warm, wire
-from .enter import become_zygote, environment, set_name, spare_id
+from .enter import become_zygote, environment, read_report, set_name, spare_id
 from .world import OWN
 
 
@@ -115,21 +115,16 @@ class Keeper:
             os.close(report)
             become_zygote(plan, uid, group, request["kind"], fds[0], self.lifeline, report_end)
         os.close(report_end)
-        text = b""
-        while not text.endswith(b"\n") and (part := os.read(report, 4096)):
-            text += part
+        child, reason = read_report(report)
         os.close(report)
-        words = text.decode(errors="replace").split(None, 1)
-        if not words or not words[0].isdigit():
+        if child is None:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
             self._remove(group, folder)
-            return {"error": " ".join(words) or "the zygote died while it was set up"}
-        child = int(words[0])
+            return {"error": reason or "the zygote died while it was set up"}
         if child != pid:
             os.waitpid(pid, 0)
         self.children[number] = (child, os.pidfd_open(child), group, folder)
-        reason = words[1].strip() if len(words) > 1 else ""
         if reason != "ready":
             self.end(number, None)
             return {"error": reason or "the zygote died while it was set up"}
