@@ -29,6 +29,7 @@ from lydite.task import Task
 from lydite.training.controls import Control
 from lydite.training.data import preference_documents, sft_documents
 from lydite.training.demonstrations import demonstrations
+from lydite.training.engines import choose_engine
 from lydite.training.progress import Progress, Report
 from lydite.training.recipe import DpoStage, Evaluation, GrpoStage, Recipe, SampleStage, SftStage
 from lydite.training.results import PAIRS
@@ -58,6 +59,8 @@ class Session:
         self.learner = Learner(recipe)
         if any(task.env != "none" for task in run.tasks()):
             self.learner.offer_tools()
+            if self.learner.tools_note:
+                run.note(chat_template=self.learner.tools_note)
         done = int(run.info.notes.get("stages", 0))
         saved = [folder for index in range(done) if (folder := self._folder(index) / FINAL).is_dir()]
         if saved:
@@ -142,6 +145,7 @@ class Session:
 
         callbacks = [Watch(self.run, index, stage.kind, self.stop, report)]
         if isinstance(stage, GrpoStage):
+            self.run.note(**{f"engine-{index}": msgspec.to_builtins(choose_engine(stage.generation_engine))})
             column = RewardColumn(
                 self.run,
                 self.train,
