@@ -11,10 +11,11 @@ r"""Stage one: where in a completion the answer is. Linear-time scanners only.
 | the last formula or number, where its sentence states one (``sentences``), never when there was a box | no | yes |
 
 Several boxes are one answer when they say the same; the last one when the text between withdraws those before, or when
-it is plainly the final one (``several``); one list when they are joined by commas, "and" or "or" and labels. Otherwise they are a scatter, which no comparison can
-make right; so are several "the answer is ..." that disagree. Of a longer text, the last ``WINDOW`` characters are
-looked at; comments (``disclaimed``) are not. Boxes and claims that are struck out or denied give way to those that are
-not; where there are no others, the answer is hedged. What the text behind an answer makes of it: ``second_thoughts``.
+it is plainly the final one (``several``); one list when they are joined by commas, "and" or "or" and labels. Otherwise
+they are a scatter, which no comparison can make right; so are several "the answer is ..." that disagree. Of a longer
+text, the last ``WINDOW`` characters are looked at; comments (``disclaimed``) are not. Boxes and claims that are struck
+out or denied give way to those that are not; where there are no others, the answer is hedged. What the text behind an
+answer makes of it: ``second_thoughts``.
 """
 
 from __future__ import annotations
