@@ -11,7 +11,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "lydite"
 
-NOUNS = {"task", "rollout", "verdict", "flag", "reward", "errors", "codec", "_version"}
+NOUNS = {"task", "rollout", "verdict", "flag", "reward", "errors", "codec", "userfile", "_version"}
 MAY_IMPORT = {
     "tasksets": set(),
     "sandbox": set(),

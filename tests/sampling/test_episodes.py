@@ -93,6 +93,15 @@ def test_a_call_that_cannot_be_read_is_answered_and_the_episode_goes_on() -> Non
     assert ended.attempt.finish is FinishReason.STOP
 
 
+def test_calls_in_the_text_are_read() -> None:
+    text = 'I look.\n<tool_call>{"name": "list_dir", "arguments": {"path": ""}}</tool_call>'
+    (ended,) = act(turns(say(text), say("Done.")))
+    first = ended.attempt.completion[0]
+    assert (first.content, first.tool_calls[0].name) == ("I look.", "list_dir")
+    assert ended.attempt.completion[1].content == "given/"
+    assert ended.calls.malformed == 0
+
+
 def test_calls_are_limited() -> None:
     (ended,) = act(lambda prompt, seed, index: call("list_dir"), of=task(max_steps=3))
     assert ended.attempt.finish is FinishReason.TOOL_LIMIT

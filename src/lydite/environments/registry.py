@@ -10,6 +10,7 @@ from typing import Any, cast
 from lydite.environments.protocol import Environment
 from lydite.errors import InputError
 from lydite.task import Task
+from lydite.userfile import attribute_of, locate
 
 BUILTIN = {"workspace": "lydite.environments.workspace:WorkspaceEnvironment"}
 """Name to ``module:class``; the module is imported when the environment is first used."""
@@ -62,7 +63,9 @@ def names() -> list[str]:
 
 def _made(name: str) -> Environment:
     found: Any
-    if name in BUILTIN:
+    if path := locate(name):
+        found = attribute_of(path, name.rpartition(":")[2], "env")
+    elif name in BUILTIN:
         module, _, attribute = BUILTIN[name].partition(":")
         found = getattr(__import__(module, fromlist=["_"]), attribute)
     elif points := tuple(entry_points(group=GROUP, name=name)):

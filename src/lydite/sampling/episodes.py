@@ -19,7 +19,7 @@ import msgspec
 from lydite.environments import Environment, Episode, WorldLostError
 from lydite.errors import LyditeError
 from lydite.policies.protocol import Attempt, Policy, SamplingParams
-from lydite.policies.toolcalls import malformed
+from lydite.policies.toolcalls import malformed, read_calls
 from lydite.rollout import Calls, FinishReason, Message, ToolCall
 from lydite.task import Task
 
@@ -102,7 +102,11 @@ class Trail:
             self.finish = attempt.finish
 
     def _numbered(self, message: Message) -> Message:
-        """Every call has an id of its own, so that answers can be told apart."""
+        """Calls in the text are read too (servers and recordings leave them there), and every call has an id of its own,
+        so that answers can be told apart."""
+        if not message.tool_calls and malformed(message):
+            said = read_calls(message.content)
+            message = msgspec.structs.replace(message, content=said.content, tool_calls=said.calls)
         calls = tuple(
             call if call.id else msgspec.structs.replace(call, id=f"call_{self.turns}_{number}")
             for number, call in enumerate(message.tool_calls, 1)

@@ -13,8 +13,8 @@ import msgspec
 from lydite.codec import canonical, well_formed
 from lydite.errors import InputError, MissingExtraError, UnavailableError
 from lydite.task import Checker
+from lydite.userfile import locate
 from lydite.verdict import Verdict
-from lydite.verifiers.own import locate
 from lydite.verifiers.protocol import Check, Step, Submission, Verifier
 from lydite.verifiers.registry import find
 

@@ -13,7 +13,8 @@ from importlib.metadata import entry_points
 from typing import Any, cast
 
 from lydite.errors import InputError
-from lydite.verifiers.own import FunctionVerifier, attribute_of, import_failure, locate
+from lydite.userfile import attribute_of, import_failure, locate
+from lydite.verifiers.own import FunctionVerifier
 from lydite.verifiers.protocol import Verifier
 
 BUILTIN = {
