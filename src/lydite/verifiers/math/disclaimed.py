@@ -30,7 +30,9 @@ _BEFORE = re.compile(
     r"|(?<!no )\bdoubt(?: very much)? that|\b(?:do not|don't|cannot|can't|would not|wouldn't|never) (?:believe"
     r"|think|say|claim"
     r"|conclude|agree|accept|mean)(?: that)?"
-    r"|\b(?:no way|by no means|nobody(?= )|mistake to (?:think|say|believe|assume))"
+    r"|\b(?:no way|by no means|nobody(?= )|(?:mistake|wrong|false|incorrect) to (?:think|say|believe|assume|claim"
+    r"|state)"
+    r"|refuse to (?:think|say|believe|accept))"
     r"|\b(?:might|may|could|would|students?|people) (?:be tempted to |often |usually |wrongly |incorrectly "
     r"|tend to )?(?:answer|think|say|believe|guess"
     r"|expect|claim|conclude|suspect|suppose)|\bnaive (?:answer|guess|count|value|result"
@@ -58,7 +60,7 @@ _BEGINNINGS = frozenset([
 # One of these words is in whatever _BEFORE matches, or n't, or \\ne. Words in a set cost less than words one by one.
 _DENYING = frozenset([
     "not", "never", "cannot", "wrong", "incorrect", "false", "mistake", "mistaken", "error", "anything", "everything",
-    "untrue", "unlikely", "impossible", "doubtful", "doubt", "nobody", "might", "may", "could",
+    "untrue", "unlikely", "impossible", "doubtful", "doubt", "nobody", "refuse", "might", "may", "could",
     "would", "student", "students", "people", "naive", "than", "instead", "unlike", "suppose", "supposing", "assume",
     "assuming",
 ])  # fmt: skip

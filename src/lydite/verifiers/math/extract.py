@@ -107,8 +107,8 @@ _SAYING = (
     "or", "i.e.", "that is", "=",
 )  # fmt: skip
 _OR_VALUE = re.compile(
-    r"[\s$)\].,\\(]{0,6}(?:or|i\.e\.|that is,?|=)\s?[\s$]{0,3}((?:[-−]?\d|\\[dt]?frac"
-    r"|\\sqrt)[^\s$),;]{0,60})(?:\$|(?=[\s),.;]|$))"
+    r"[\s$)\].,\\(]{0,6}(?:or|i\.e\.|that is,?|=)\s?(?:\$(?P<tex>[^$\n]{1,80})\$|[\s$]{0,3}((?:[-−]?\d|\\[dt]?frac"
+    r"|\\sqrt)[^\s$),;]{0,60})(?:\$|(?=[\s),.;]|$)))"
 )
 _MIGHT = re.compile(
     r"\b(?:(?:can't|cannot|can not|not) be (?:sure|certain)|(?:might|may|could) (?:well |also |possibly )?be"
@@ -249,7 +249,7 @@ def _looked_at(tail: str) -> _Looked:
     back = _taken_back(tail[other.end() :] if other is not None else tail)
     after = claims.anchored(tail) if len(tail) > 8 else []
     marks = claims.marked(tail) if "####" in tail else _TAGGED.findall(tail) if "</" in tail else []
-    said = other.group(1).rstrip(".") if other is not None else None
+    said = (other.group("tex") or other.group(2)).rstrip(".") if other is not None else None
     again = after[-1].text if after else marks[-1] if marks else said
     back_too, rejected, stated = second_thoughts.behind(tail)
     again = stated if again is None or stated == second_thoughts.NO_SOLUTION else again
@@ -369,6 +369,8 @@ def _claim_denied(text: str, claim: claims.Claim) -> bool:
 
 
 def _last(text: str) -> Extraction:
+    if text[-24:].rstrip(" .$\n")[-1:] in _DONE_ENDS:
+        text = text[:-40] + _DONE.sub("", text[-40:])
     if is_refusal(text):
         return Extraction(refused=True)
     lines = [line for line in text[-MAX_ANSWER:].splitlines() if line.strip()]
@@ -393,6 +395,10 @@ def _last(text: str) -> Extraction:
     place = max(text.rfind(found), 0)
     open_ = _left_open(line) or disclaimed.last_denied(text, found) or states_none(text, place)
     return Extraction((found,), "last", hedged=open_)
+
+
+_DONE = re.compile(r"\s{0,4}(?:\$\s?\\(?:blacksquare|square|qed|Box)\s?\$|[∎■□])[\s.]{0,4}$")
+_DONE_ENDS = frozenset("edx∎■□")  # the last letters of what ends a proof
 
 
 def _left_open(line: str) -> bool:

@@ -48,7 +48,8 @@ _VALUE = (
 )
 _ADVERB = (
     r"(?: (?:also|thus|therefore|then|hence|clearly|actually|in fact"
-    r"|really|obviously|now|simply|of course|indeed|definitely|certainly))?"
+    r"|really|obviously|now|simply|of course|indeed|definitely|certainly|likely|probably"
+    r"|most likely|almost certainly|surely))?"
 )
 REJECTS = (
     rf"(?:(?:is|was|are|were|isn't|wasn't){_ADVERB} (?:not )?(?:a |an |the )?"
@@ -61,6 +62,8 @@ REJECTS = (
     rf"|the |in fact )?"
     r"(?:(?:my |our )?(?:final |right |correct |true |valid |possible )?(?:answer|solution)|valid|correct|right"
     r"|possible|allowed|acceptable|admissible|permitted|true|permissible|feasible|the case)\b"
+    r"|(?:is|was)(?: only| just| merely| but)? an? (?:guess|conjecture|overcount|undercount|overestimate|underestimate"
+    r"|upper bound|lower bound|bound)\b"
     r"|(?:must|should|has to|have to|needs to|need to|can)(?: therefore| thus| then| clearly)? be (?:rejected|discarded"
     r"|excluded|ruled out|thrown out|dropped|eliminated|disregarded|ignored|withdrawn|corrected|revised|replaced)\b"
     r"|(?:can ?not|can't|could not|couldn't) (?:be|hold|work|happen|be true)(?=\s*(?:[.,;:!)\n]|$|because|since|as|so))"
@@ -96,13 +99,14 @@ _REJECTING = (
     "invalid", "admiss", "possible", "extraneous", "wrong", "incorrect", "false", "reject", "discard", "exclude",
     "ruled", "rule ", "spurious", "mistake", "error", "absurd", "nonsense", "contradict", "off by", "too ", "count",
     "not", "n't", "drop", "eliminate", "regard", "ignore", "withdraw", "correct", "revise", "replace", "fail",
-    "violate", "would", "naive", "common", "tempting", "is what", "misses", "omits", "forgets", "overlook", "throw",
-    "thrown", "retract",
+    "violate", "guess", "conjecture", "estimate", "bound", "would", "naive", "common", "tempting", "is what",
+    "misses", "omits", "forgets", "overlook", "throw", "thrown", "retract",
 )  # fmt: skip
 """One of these is in whatever rejects."""
 
 _RETRACTS = re.compile(
-    r"\b(?:strike (?:that|this|it)|(?:just |only )?(?:kidding|joking)|jk|my (?:bad|mistake|apologies)|i (?:take"
+    r"\b(?:(?:strike|scratch) (?:that|this|it)|(?:just |only )?(?:kidding|joking)|jk|my (?:bad|mistake|apologies)"
+    r"|i (?:take"
     r"|took) (?:that|it|this)"
     r" back|i (?:retract|withdraw|stand corrected|misspoke|mistyped|messed up|meant to)|erratum|not so fast|never ?mind"
     r"|forget (?:that|it|this|what i)|that was (?:a joke|a typo|premature|nonsense|rubbish)|typo"
@@ -111,9 +115,9 @@ _RETRACTS = re.compile(
     re.IGNORECASE,
 )
 _RETRACTING = (
-    "strike", "kidding", "joking", "jk", "my ", "i take", "i took", "retract", "withdraw", "corrected", "misspoke",
-    "mistyped", "messed", "meant", "erratum", "so fast", "mind", "forget", "that was", "typo", "please", "disregard",
-    "nope", "convinced", "believe", "confident", "doubt", "changed",
+    "strike", "scratch", "kidding", "joking", "jk", "my ", "i take", "i took", "retract", "withdraw", "corrected",
+    "misspoke", "mistyped", "messed", "meant", "erratum", "so fast", "mind", "forget", "that was", "typo", "please",
+    "disregard", "nope", "convinced", "believe", "confident", "doubt", "changed",
 )  # fmt: skip
 _SLIPS = re.compile(
     r"\b(?:but|however|oh|oops|wait|unfortunately|though|yet|actually)\b[^.!?\n]{0,40}\b(?:i|we) (?:have |had |also )?"
@@ -169,6 +173,32 @@ _STATING = (
     "giving", "leaving", "bringing", "turning", "but", "however", "although", "though", "yet", "unfortunately",
     "read", "no,", "no.", "no:", "no!",
 )  # fmt: skip
+_CHANGES = re.compile(
+    r"\b(?:but|however|then again|must|needs? to|ha(?:s|ve) to|divide|dividing|halve|halving|subtract\w{0,3}"
+    r"|leaving|leaves)\b",
+    re.IGNORECASE,
+)
+_RESULT = re.compile(
+    r"(?:\b(?:leaving|leaves|giving|gives|getting|get|making|makes|yielding|yields|becomes|equals|is|are|have"
+    r"|obtain)|[=:])"
+    rf"(?: (?:us|it|only|exactly|just|really))?\s?(?P<value>{_VALUE})[^\d$]{{0,60}}$",
+    re.IGNORECASE,
+)
+_ALSO = re.compile(
+    rf"(?P<value>{_VALUE}) (?:is |are )?also (?:works?|valid|possible|satisf|an? (?:valid |possible )?(?:solution"
+    rf"|answer))",
+    re.IGNORECASE,
+)
+_CHANGING = (
+    "but", "however", "then again", "must", "need", "to ", "divid", "halv", "subtract", "leav", "also",
+)  # fmt: skip
+_EXPLAINS = re.compile(
+    r"\b(?:not|no|never|cannot|fails?|wrong|incorrect|reject\w{0,3}|discard\w{0,3}|exclud\w{1,3}|negative|extraneous"
+    r"|because|since|than|at (?:least|most)|only|verif\w{1,5}|substitut\w{1,5}|plug\w{0,4}|method|approach"
+    r"|alternative\w{0,2}"
+    r"|forget|remember|recall|each|every|where|as|earlier|original\w{0,2})\b|n't\b|[<>≤≥]|\\[lg]eq?\b",
+    re.IGNORECASE,
+)
 _NO_SOLUTION = re.compile(
     r"(?:^|[.;:!\n]\s{0,4}|,\s|\b(?:so|thus|hence|therefore|consequently|meaning|means|but|that|conclude)\b,? )"
     r"(?:(?:that )?there (?:is|are|exists?|can be) (?:in fact |actually |really |therefore |then )?(?:no|not any)"
@@ -187,7 +217,7 @@ _SUPPOSED = re.compile(
     re.IGNORECASE,
 )
 _COUNTERFACTUAL = re.compile(
-    r"\b(?:would|if|were|unless|suppose|assuming|naive|naively|tempting|incorrectly|wrongly|check|checking|verify"
+    r"\b(?:would|if|unless|suppose|assuming|naive|naively|tempting|incorrectly|wrongly|check|checking|verify"
     r"|common"
     r"|might think|students?)\b",
     re.IGNORECASE,
@@ -247,10 +277,27 @@ def _stated(tail: str) -> str | None:
         for match in _STATES.finditer(tail):
             if not _COUNTERFACTUAL.search(tail, _start(tail, match.start() + 1), match.end()):
                 said, place = _bare(match.group("value")), match.start()
+    if said is None and holds(tail, _CHANGING):
+        said = _changed(tail)
     if "no" in tail.lower() or "undefined" in tail:
         for match in _NO_SOLUTION.finditer(tail):
             if match.start() > place and not _SUPPOSED.search(tail, _start(tail, match.start() + 1), match.end()):
                 said, place = NO_SOLUTION, match.start()
+    return said
+
+
+def _changed(tail: str) -> str | None:
+    """The value in which a sentence ends that changes something: "but this must be halved, which gives 15"."""
+    said: str | None = None
+    at = 0
+    for end in [*(match.start() for match in _ENDS.finditer(tail)), len(tail)]:
+        sentence = tail[at:end]
+        at = end + 1
+        match = _ALSO.search(sentence)
+        if match is None and _CHANGES.search(sentence) and not _EXPLAINS.search(sentence):
+            match = _RESULT.search(sentence)
+        if match is not None and not _COUNTERFACTUAL.search(sentence):
+            said = _bare(match.group("value"))
     return said
 
 

@@ -70,7 +70,9 @@ _RECKONED = re.compile(r"\d[^=\n]{0,40}[-+*/×÷−x][^=\n]{1,40}=\s?[$€£(]{0
 _NO_STATEMENT = re.compile(
     r"\b(?:g[ia]ve up|giving up|(?:am|are|got|get|getting|i'm|we're) stuck|(?:it|this|that|answer|which|rest"
     r"|result) (?:\w{1,10} )?depends? on"
-    r"|or so|i suppose|somewhere|asked (?:about|for|to)|(?:question|problem|hint|text|statement) (?:mentions?"
+    r"|or so|i suppose|(?:lower|upper) bound|exceeds?|close to|so far|such as|according to|none of|candidate"
+    r"|comes? to mind|(?:not|isn't) clear|continue|ends? with|at this point|somewhere|asked (?:about|for|to)"
+    r"|(?:question|problem|hint|text|statement) (?:mentions?"
     r"|says|asks|gives|states|tells)"
     r"|(?:more|further) information|we (?:start|started|begin|began) (?:from|with|at)|(?:to do with|unsolved"
     r"|unclear|no idea|not clear|i wonder)|things? to consider|(?:need|have|want) to (?:think|consider|look|find"
