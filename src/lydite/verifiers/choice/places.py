@@ -1,7 +1,8 @@
 """Where the answer of a completion stands. First hit wins:
 
-the boxes; the ``<answer>`` tags; what stands behind ``####``; "the answer is ..."; "I choose ..."; a last line, or
-whole completion, that is nothing but a choice; "it is B", "thus B" in the last line.
+the boxes; the ``<answer>`` tags; what stands behind ``####``; "the answer is ..."; "I choose ..."; a first line that is
+nothing but a choice, where all that follows explains it; a last line, or whole completion, that is nothing but a
+choice; "it is B", "thus B" in the last line.
 
 All answers of the place that counts are taken, and have to agree.
 """
@@ -12,7 +13,8 @@ import re
 from typing import NamedTuple
 
 from lydite.verifiers.choice.options import MAX_ANSWER, Options, plain
-from lydite.verifiers.choice.reading import is_bare, named
+from lydite.verifiers.choice.reading import alone, is_bare, labelled, named
+from lydite.verifiers.choice.remarks import SENTENCE, explains
 from lydite.verifiers.text import boxes
 
 WINDOW = 65536
@@ -48,7 +50,10 @@ _CORRECTED = re.compile(
     r"|or rather|no)\b(?=[\s,.!:;…-])",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[.!?](?:\s|$)|\n")
+_CONCLUDED = re.compile(
+    r"(?i:thus|so|hence|therefore),?\s(?:(?i:it(?:'s| is)|(?i:the )?answer is)\s)?(?:(?i:option|choice)\s)?"
+    r"[*_]{0,2}[(\[]?[A-Z][)\]]?[*_]{0,2}[.!]?\s*$"
+)
 _NEXT = re.compile(
     r"(?:(?:it|that|this|the answer)(?:'s| is| must be| should be) (?:actually )?|[,.!:;…\s-])?[\s,]*"
     r"(?:option |choice )?(?=.)"
@@ -75,7 +80,7 @@ def answers(text: str, options: Options) -> list[Answer]:
     picks = [match for match in _PICK.finditer(text, tail) if match.group(1).strip("()[]").isupper()]
     if picks:
         return [_sentence(text, match.start(1)) for match in picks[-MAX_ANSWERS:]]
-    return _in_last_line(text, tail, options)
+    return _in_first_line(text, options) or _in_last_line(text, tail, options)
 
 
 def _boxed(text: str) -> list[Answer]:
@@ -114,14 +119,28 @@ def _claim(text: str, start: int, stop: int) -> Answer:
     return Answer(plain(line), start + len(line))
 
 
+def _in_first_line(text: str, options: Options) -> list[Answer]:
+    start = len(text) - len(text.lstrip())
+    line, _, rest = text[start : start + WINDOW].partition("\n")
+    if len(line) > MAX_ANSWER or not rest.strip():
+        return []
+    said = plain(line)
+    read = alone(said, options) or (None if options.texts else labelled(said))
+    return [Answer(said, start + len(line))] if read and explains(rest, read, options.texts) else []
+
+
 def _in_last_line(text: str, tail: int, options: Options) -> list[Answer]:
     lines = [line for line in text[tail:].splitlines() if line.strip()]
     if not lines:
         return []
     last = plain(lines[-1])
     read = named(last, options)
-    if read is not None and (
-        len(lines) == 1 or is_bare(last, options) or named(last, Options({}, options.right)) is not None
+    sentences = [part for part in SENTENCE.split(lines[-1][-MAX_ANSWER:]) if part.strip()]
+    concluded = len(sentences) > 1 and _CONCLUDED.match(sentences[-1].strip()) is not None
+    if (
+        read is not None
+        and not concluded
+        and (len(lines) == 1 or is_bare(last, options) or named(last, Options({}, options.right)) is not None)
     ):
         found = [Answer(last, len(text))]
         for line in reversed(lines[-MAX_ANSWERS:-1]):  # a list of choices, one a line, is no answer
@@ -136,7 +155,7 @@ def _in_last_line(text: str, tail: int, options: Options) -> list[Answer]:
 
 def _sentence(text: str, start: int) -> Answer:
     """From a choice to the end of its sentence, or to an aside."""
-    sentence = _SENTENCE.split(text[start : start + MAX_ANSWER], maxsplit=1)[0]
+    sentence = SENTENCE.split(text[start : start + MAX_ANSWER], maxsplit=1)[0]
     aside = _ASIDE.search(sentence)
     sentence = sentence[: aside.start()] if aside else sentence
     return Answer(plain(sentence), start + len(sentence))
@@ -145,7 +164,7 @@ def _sentence(text: str, start: int) -> Answer:
 def taken_back(text: str, answer: Answer, read: frozenset[str], options: Options) -> bool:
     """Whether the text behind an answer changes its mind ("wait, no, it is C"), or goes on with another one alone."""
     rest = text[answer.end : answer.end + 2 * MAX_ANSWER]
-    following = next((said for part in _SENTENCE.split(rest, maxsplit=3)[:3] if (said := plain(part))), "")
+    following = next((said for part in SENTENCE.split(rest, maxsplit=3)[:3] if (said := plain(part))), "")
     if is_bare(following, options) and named(following, options) != read:
         return True
     for match in list(_CORRECTED.finditer(rest))[:MAX_ANSWERS]:
@@ -155,7 +174,7 @@ def taken_back(text: str, answer: Answer, read: frozenset[str], options: Options
             continue
         lead = _NEXT.match(rest, at)
         line = rest[lead.end() if lead else at :].partition("\n")[0]
-        other = named(plain(_SENTENCE.split(line, maxsplit=1)[0][:200]), options)
+        other = named(plain(SENTENCE.split(line, maxsplit=1)[0][:200]), options)
         if other is not None and other != read:
             return True
     return False

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import NamedTuple
 
+from lydite.verifiers.choice.mentions import mentions
 from lydite.verifiers.choice.options import Options, fold, only_letters
+from lydite.verifiers.choice.remarks import SENTENCE, explains, undenied
 
 TWO_MINDS: frozenset[str] = frozenset()
 """An answer that names more than it may."""
@@ -22,76 +23,10 @@ _LEAD = re.compile(
 )
 _OPTION = re.compile(r"\b(?:option|choice|answer|ans)\b", re.IGNORECASE)
 _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|(?:could|may|might) (?:well )?be|not sure)\b", re.IGNORECASE)
-_LETTER = re.compile(r"(?<![\w'’])(?:[(\[]\s?([A-Za-z])\s?[)\]]|([A-Z])(?![\w'’]))")
-_SMALL = re.compile(r"([a-z])\s?[).:\]](?:\s|$)")
-_AFTER_WORD = re.compile(
-    r"\s(?!(?:is|was|or|and|because|since|then|nor|but|not|instead|would|versus|vs|plus|maybe)\b)[a-z]"
-)
-_DENIED_BEFORE = re.compile(
-    r"(?:\b(?:not|never|neither|nor|except|without|isn't|wasn't|cannot be|can't be|rather than|instead of|exclud\w+"
-    r"|(?:anything|everything|all|nothing) but)|n't)\s(?:(?:be|think|believe|say|it|is|it's|that)\s){0,4}"
-    r"(?:(?:the|option|choice|answer|either)\s){0,3}[(\[\"']?$",
-    re.IGNORECASE,
-)
-_DENIED_AFTER = re.compile(
-    r"[)\]\"']?\s(?:(?:is|was|are|were|can be|has been)\s?"
-    r"(?:not|n't|wrong|incorrect|false|out|eliminated|ruled out|excluded)|(?:isn't|wasn't|cannot|can't)\b)",
-    re.IGNORECASE,
-)
 _GAP = r"[\s,;:.()\[\]\-–—=&+\"']*"
 _JOINED = re.compile(rf"{_GAP}(?:(?:and|i\.e\.?|that is|namely|which is|is|option|meaning)\s)?{_GAP}$")
 _LISTED = re.compile(r"[\s,;()\[\]&+.]*(?:and)?[\s,;()\[\]&+.]*$")
 _LOOSE = re.compile(r"[\W_]*+(?:(?:and|or|versus|vs|maybe|either|both)\b[\W_]*+)*+")
-_NUMERIC = re.compile(r"[-−+]?[\d.]")
-
-
-class Mention(NamedTuple):
-    """A place where a choice is named. ``letter``: of the choice. ``spelled``: by its text."""
-
-    letter: str
-    spelled: bool
-    start: int
-    end: int
-
-
-def mentions(said: str, texts: dict[str, str]) -> list[Mention]:
-    """Choices named in a plain answer, in order; a letter within the text of a choice is a part of it."""
-    folded = said.casefold()
-    found: list[Mention] = []
-    taken = bytearray(len(folded) + 1)
-    for letter, text in sorted(texts.items(), key=lambda item: -len(item[1])):
-        at = folded.find(text)
-        while at >= 0 and len(found) < 100:
-            end = at + len(text)
-            if not any(taken[at:end]) and _is_whole(folded, at, end):
-                found.append(Mention(letter, True, at, end))
-                taken[at:end] = b"\1" * (end - at)
-            at = folded.find(text, end)
-    for match in _LETTER.finditer(said):
-        letter = match.group(1) or match.group(2)
-        if any(taken[match.start() : match.end()]):
-            continue
-        if match.group(2) in ("A", "I") and _AFTER_WORD.match(said, match.end()):
-            continue  # "a train", "I think"
-        found.append(Mention(letter.upper(), False, match.start(), match.end()))
-    small = _SMALL.match(said)
-    if small and not taken[0]:
-        found.append(Mention(small.group(1).upper(), False, 0, 1))
-    return sorted(found, key=lambda mention: mention.start)
-
-
-def _is_whole(folded: str, at: int, end: int) -> bool:
-    """Whether a text stands by itself: not within a word, nor within a longer number or formula."""
-    before, after = folded[at - 1 : at], folded[end : end + 1]
-    if before.isalnum() or after.isalnum():
-        return False
-    if _NUMERIC.match(folded, at) and (
-        before in tuple("-−+./^") or (before == "," and folded[at - 2 : at - 1].isdigit())
-    ):
-        return False
-    further = folded[end + 1 : end + 2]
-    formula = folded[end - 1].isdigit() or end - at == 1
-    return not (formula and after in tuple("./^,%") and (after in "^/%" or further.isdigit()))
 
 
 def named(said: str, options: Options) -> frozenset[str] | None:
@@ -132,10 +67,15 @@ def _without_lead(said: str) -> str:
 
 
 def _among_words(said: str, options: Options) -> frozenset[str] | None:
-    found = [mention for mention in mentions(said, options.texts) if not _is_denied(said, mention)]
+    if (settled := _first(said, options)) is not None:
+        return settled
+    every = mentions(said, options.texts)
+    found = undenied(said, every)
     letters = {mention.letter for mention in found}
     if not found or said.endswith("?"):
         return None
+    if letters & {mention.letter for mention in every if mention not in found}:
+        return TWO_MINDS  # "B. B is wrong"
     if options.texts and not letters <= set(options.texts):
         if any(_LISTED.match(said[a.end : b.start]) for a, b in pairwise(found)):
             return TWO_MINDS
@@ -163,14 +103,38 @@ def _among_words(said: str, options: Options) -> frozenset[str] | None:
     return TWO_MINDS
 
 
+def _first(said: str, options: Options) -> frozenset[str] | None:
+    """What the first sentence names, where it is nothing but a choice and the rest explains it."""
+    end = SENTENCE.search(said)
+    if end is None or not (rest := said[end.end() :].strip()) or said[end.start()] == "?":
+        return None
+    read = alone(said[: end.start()], options)
+    return read if read and explains(rest, read, options.texts) else None
+
+
+def alone(said: str, options: Options) -> frozenset[str] | None:
+    """What a plain text names that is nothing but a choice, named without hedging; else ``None``."""
+    if said.endswith("?") or not is_bare(said, options) or len(options.right) < len(read := named(said, options) or ()):
+        return None
+    return frozenset(read) or None
+
+
+def labelled(said: str) -> frozenset[str] | None:
+    """The letter of "B) 5", a plain text, where the texts of the choices are not known; else ``None``."""
+    match = _LABELLED.match(said)
+    if (
+        match is None
+        or len(mentions(said, {})) != 1
+        or said.endswith("?")
+        or _HEDGE.search(said)
+        or _UNSURE.search(said)
+    ):
+        return None
+    return frozenset({match.group(1)})
+
+
+_LABELLED = re.compile(r"[(\[]?([A-Z])[)\]:]\s?\S")
 _HEDGE = re.compile(
     r"\b(?:or|either|maybe|possibly|perhaps|both|neither|unless|versus|vs|and|also|wait|actually|no|but)\b|/|\?",
     re.IGNORECASE,
 )
-
-
-def _is_denied(said: str, mention: Mention) -> bool:
-    return bool(
-        _DENIED_BEFORE.search(said[max(0, mention.start - 60) : mention.start])
-        or _DENIED_AFTER.match(said, mention.end)
-    )
