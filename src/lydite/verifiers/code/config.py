@@ -9,6 +9,7 @@ from typing import Any
 
 from lydite.codec import canonical
 from lydite.errors import InputError
+from lydite.verifiers.code.faults import class_use
 from lydite.verifiers.code.plain import PlainTest, read_plain
 from lydite.verifiers.code.rewrite import compiled_checker, compiled_test, parsed
 from lydite.verifiers.code.values import NotPlainError, encode
@@ -220,6 +221,9 @@ def _read(test: Test, field: str, entry: str | None, in_place: bool) -> Test:
         return replace(test, plain=plain)
     if not _names(test.source, entry):
         raise InputError(f"never calls {entry}", field=field, remedy="nothing would be checked")
+    if (use := class_use(test.source, entry)) is not None:
+        remedy = f"call its method ({entry}.METHOD) in a test of {{call, args, expected}}, or give an input"
+        raise InputError(f"uses {entry} as a class ({use}): no objects come back", field=field, remedy=remedy)
     try:
         compiled_test(test.source, entry)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

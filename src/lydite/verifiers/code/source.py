@@ -1,13 +1,15 @@
 """The program in a completion: which text is run, by rule. Nothing here parses or runs it.
 
 The rule: thinking before ``</think>`` is left out. Of the complete fenced blocks, the last one that defines the entry
-point; else the last one labelled as Python or not at all; else the last one. Without a complete block, what follows an
-opening fence that is never closed; else the whole text. All take time linear in the text.
+point; else the last one of the best label. Labelled as Python is better than not at all (which output often is), and
+that better than any other. Without a complete block, what follows an opening fence that is never closed; else the whole
+text. All take time linear in the text.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from typing import NamedTuple
 
 from lydite.verifiers.text import after_thinking
@@ -19,7 +21,7 @@ _CODE_LINE = re.compile(
 )
 
 _DEFINITION = re.compile(
-    r"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*[:=]|^(?:from|import)\b(.*)", re.MULTILINE
+    r"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*[:=]|^(from|import)\b(.*)", re.MULTILINE
 )
 _WORD = re.compile(r"\w+")
 
@@ -55,13 +57,25 @@ def blocks(text: str) -> list[Block]:
 
 
 def defines(text: str, entry: str) -> bool:
-    """Whether a text seems to define a name: as a function or method, a class, a variable or an import."""
+    """Whether a text seems to define a name: as a function or method, a class, a variable, or an import from the
+    standard library. An import from anywhere else (``from solution import add``) only says that it is defined there."""
     name = entry.rpartition(".")[2]
     if name not in text:
         return False
     return any(
-        name == (match[1] or match[2]) or name in _WORD.findall(match[3] or "") for match in _DEFINITION.finditer(text)
+        name == (match[1] or match[2]) or (bool(match[3]) and _imports(match[3], match[4], name))
+        for match in _DEFINITION.finditer(text)
     )
+
+
+def _imports(keyword: str, rest: str, name: str) -> bool:
+    """Whether ``from`` or ``import``, and what follows in the line, name something of the standard library so."""
+    parts = [rest] if keyword == "from" else rest.split(",")
+    for part in parts:
+        words = _WORD.findall(part)
+        if name in words and words[0] in sys.stdlib_module_names and not part.lstrip().startswith("."):
+            return True
+    return False
 
 
 def find_source(text: str, entry: str | None, prompt: str | None = None) -> str | None:
@@ -107,9 +121,9 @@ def prompt_code(prompt: str | None, entry: str | None) -> str:
 
 
 def _pick(complete: list[Block], entry: str | None) -> str:
-    python = [block for block in complete if block.label in _PYTHON]
+    best = sorted(complete, key=lambda block: 2 if block.label in _PYTHON - {""} else block.label == "")  # stable
     if entry is not None:
-        for block in [*reversed(python), *reversed(complete)]:
+        for block in reversed(best):
             if defines(block.text, entry):
                 return block.text
-    return (python or complete)[-1].text
+    return best[-1].text
