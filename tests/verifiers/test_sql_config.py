@@ -53,6 +53,35 @@ def test_unusable_configuration(changed: dict[str, Any], field: str, words: str)
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "SELECT COUNT(*) FROM staff WHERE pay > 1000",
+        "SELECT EXISTS (SELECT * FROM staff WHERE id = 99)",
+        "SELECT 'staff' FROM staff GROUP BY 1",
+        "SELECT MAX(id) * 0 FROM staff",
+    ],
+)
+def test_an_answer_that_never_changes(reference: str) -> None:
+    with pytest.raises(InputError, match="the reference's answer never changes") as caught:
+        build({"type": "sql", "config": {**GOOD, "reference": reference}})
+    assert caught.value.field == "checker.config.reference"
+
+
+def test_an_answer_that_is_the_same_here_but_hangs_on_the_rows() -> None:
+    build({"type": "sql", "config": {"setup": [STAFF, STAFF], "reference": "SELECT COUNT(*) FROM staff"}})
+
+
+def test_an_answer_of_nothing_that_changes_on_another_database() -> None:
+    rich = STAFF + "UPDATE staff SET pay = 2000 WHERE id = 1;"
+    checker = {
+        "type": "sql",
+        "config": {"setup": [STAFF, rich], "reference": "SELECT COUNT(*) FROM staff WHERE pay > 1000"},
+    }
+    assert not verify(checker, "SELECT 0 FROM staff LIMIT 1").correct
+    assert verify(checker, "SELECT COUNT(CASE WHEN pay > 1000 THEN 1 END) FROM staff").correct
+
+
 @pytest.mark.parametrize("field", ["setup", "reference"])
 def test_what_is_needed(field: str) -> None:
     with pytest.raises(InputError) as caught:

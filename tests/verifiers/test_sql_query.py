@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lydite.verifiers.sql.query import called, clause, find_query, reads_clock, refusal, tokens
+from lydite.verifiers.sql.find import find_query
+from lydite.verifiers.sql.query import called, clause, reads_clock, refusal, tokens
 
 
 @pytest.mark.parametrize(
@@ -16,7 +17,7 @@ from lydite.verifiers.sql.query import called, clause, find_query, reads_clock, 
         ("```sql\nSELECT 1\n```", "SELECT 1"),
         ("```sql\nSELECT 1\n```\nor\n```sql\nSELECT 2;\n```", "SELECT 2;"),
         ("```sql\nSELECT 1\n```\nwhich gives\n```\n1\n```", "SELECT 1"),
-        ("```\nSELECT 1\n```\nthen\n```text\n7\n```", "7"),
+        ("```\nSELECT 1\n```\nthen\n```text\n7\n```", "SELECT 1"),
         ("First.\n```sql\nSELECT 1", "SELECT 1"),
         ("<think>```sql\nSELECT 2\n```</think>SELECT 1", "SELECT 1"),
         ("  1. So:\n  ```sql\n  SELECT 1\n    FROM t\n  ```", "SELECT 1\n  FROM t"),
@@ -29,6 +30,72 @@ from lydite.verifiers.sql.query import called, clause, find_query, reads_clock, 
 )
 def test_the_text_that_counts(text: str, query: str | None) -> None:
     assert find_query(text) == query
+
+
+QUERY = "SELECT name FROM staff WHERE pay > 5"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<answer>{QUERY}</answer>",
+        f"One filter does.\n<answer>\n```sql\n{QUERY}\n```\n</answer>\nDone.",
+        f"<answer>{QUERY}</answer> I repeat: <answer>{QUERY};</answer>",
+        f"Put it in `<answer>` tags: <answer>{QUERY}</answer>",
+        f"<answer>`{QUERY}`</answer>",
+        rf"\boxed{{{QUERY}}}",
+        rf"\boxed{{\text{{{QUERY}}}}}",
+        f"```sql\n{QUERY}\n```\nIt finds \\boxed{{3}} people.",
+        f"Answer:\n{QUERY}",
+        f"SQL: {QUERY}",
+        f"**Query:** {QUERY};",
+        f"The filter is on pay.\n\nFinal answer: {QUERY}",
+        f"Run `{QUERY}` on it.",
+        f"The clause `SELECT` picks columns, so `{QUERY}`.",
+        f"{QUERY};\n\nThis query lists the names of the better paid.",
+        f"{QUERY}\n\nHere the filter leaves out the others.",
+        f"{QUERY};\n\nExplanation:\n- `WHERE` filters\n- `FROM` names the table",
+        f"With one filter this is easy.\n\n{QUERY}\n\nEach row is one person of the staff.",
+        f"Sure, here it is:\n\n{QUERY}",
+        f"```\n{QUERY}\n```\nprints\n```\nann\nbob\n```",
+        f"```sql\n{QUERY}\n```\nTo be faster:\n```sql\nCREATE INDEX p ON staff (pay)\n```",
+        f"```sql\n{QUERY}\n```\nand in Python\n```python\ncursor.execute(sql)\n```",
+        f"```\nSELECT 1 FROM staff\n```\nBetter:\n```sql\n{QUERY}\n```",
+    ],
+)
+def test_a_query_amid_talk(text: str) -> None:
+    assert (find_query(text) or "").rstrip(";") == QUERY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<answer>SELECT a FROM t</answer><answer>SELECT b FROM t</answer>",
+        "\\boxed{SELECT a FROM t} or \\boxed{SELECT b FROM t}",
+        "Either `SELECT a FROM t` or `SELECT b FROM t`.",
+        "SELECT a FROM t;\n\nOr this one:\nSELECT b FROM t;",
+        "First this:\nSELECT a FROM t;\nThen that:\nSELECT b FROM t;",
+        "DELETE FROM t;\nSELECT a FROM t",
+        "Clean up first:\nDELETE FROM t;\nSELECT a FROM t",
+    ],
+)
+def test_several_different_queries_are_none(text: str) -> None:
+    assert refusal(find_query(text) or "") in ("several_statements", "no_query")
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("SELECT a\n\nFROM t\n\nWHERE b = 'This is a text\n\nThat is more of it.'", None),
+        ("SELECT a -- the name\n\nFROM t", None),
+        ("SELECT `a` FROM t WHERE `b` = 1", None),
+        ("Select the rows that are needed, then `SELECT a FROM t`.", "SELECT a FROM t"),
+        ("SELECT '<answer>' || a FROM t", None),
+        ("```sql\nSELECT '<answer>x</answer>' FROM t\n```", "SELECT '<answer>x</answer>' FROM t"),
+    ],
+)
+def test_what_only_looks_like_talk(text: str, query: str | None) -> None:
+    assert find_query(text) == (query or text)
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,14 @@ _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*([^`\n]*)$", re.MULTILINE)
 
 
 class Block(NamedTuple):
-    """A fenced block: the first word behind its opening fence, in lower case; its lines; whether it was closed."""
+    """A fenced block: the first word behind its opening fence, in lower case; its lines; whether it was closed; where
+    it starts and ends, fences included, in a text whose line ends are ``\\n``."""
 
     label: str
     text: str
     closed: bool
+    start: int = 0
+    end: int = 0
 
 
 def fenced_blocks(text: str) -> list[Block]:
@@ -34,26 +37,29 @@ def fenced_blocks(text: str) -> list[Block]:
         if opened is None:
             opened = match
         elif match[2][0] == opened[2][0] and len(match[2]) >= len(opened[2]) and not info:
-            found.append(_block(opened, text[opened.end() : match.start()], True))
+            found.append(_block(opened, text[opened.end() : match.start()], True, match.end()))
             opened = None
     if opened is not None:
-        found.append(_block(opened, text[opened.end() :], False))
+        found.append(_block(opened, text[opened.end() :], False, len(text)))
     return found
 
 
-def _block(opened: re.Match[str], inside: str, closed: bool) -> Block:
+def _block(opened: re.Match[str], inside: str, closed: bool, end: int) -> Block:
     label = opened[3].strip().lower().partition(" ")[0]
     inside = inside.removeprefix("\n").removesuffix("\n")
     indent = len(opened[1])
     if indent:
         inside = "\n".join(line[indent:] if not line[:indent].strip() else line for line in inside.split("\n"))
-    return Block(label, inside, closed)
+    return Block(label, inside, closed, opened.start(), end)
 
 
-def pick_block(blocks: list[Block], labels: frozenset[str] = frozenset()) -> Block | None:
-    """The block that counts: the last complete one with one of the labels, else the last complete one, else one that
-    was never closed."""
+def pick_block(blocks: list[Block], *labels: frozenset[str]) -> Block | None:
+    """The block that counts: the last complete one with one of the labels of the first set, else of the next, else the
+    last complete one, else one that was never closed."""
     complete = [block for block in blocks if block.closed]
-    labelled = [block for block in complete if block.label in labels]
-    found = labelled or complete or blocks
+    for some in labels:
+        labelled = [block for block in complete if block.label in some]
+        if labelled:
+            return labelled[-1]
+    found = complete or blocks
     return found[-1] if found else None

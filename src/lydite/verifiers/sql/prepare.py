@@ -72,8 +72,8 @@ def prepare(config: SqlConfig) -> Prepared:
     """Build the databases and run the reference.
 
     Raises:
-        InputError: a set-up fails; the reference is no query, fails, reads no table, is not deterministic, or gives no
-            row on any database.
+        InputError: a set-up fails; the reference is no query, fails, reads no table, is not deterministic, gives no
+            row on any database, or the same answer on all databases and on copies with half of their rows.
     """
     _check_text(config.reference)
     engine = engine_named(config.engine)
@@ -100,7 +100,7 @@ def prepare(config: SqlConfig) -> Prepared:
         engine=config.engine,
         databases=databases,
         expected=expected,
-        twins=_twins(engine, databases[0], config.reference, results, limits),
+        twins=_twins(engine, databases, config.reference, results, limits),
         tolerance=config.tolerance,
         max_steps=config.max_steps,
     )
@@ -166,15 +166,35 @@ def _expected(engine: Engine, database: Database, config: SqlConfig, result: Ran
     return strict
 
 
-def _twins(engine: Engine, first: Database, reference: str, results: Sequence[Ran], limits: Limits) -> list[Database]:
-    if not all(same(result.rows, results[0].rows) for result in results[1:]):
+def _twins(
+    engine: Engine, databases: Sequence[Database], reference: str, results: Sequence[Ran], limits: Limits
+) -> list[Database]:
+    """Copies with half of the rows, of the first database that has some on which the reference's answer changes; none
+    where it is not the same on all databases anyway.
+
+    Raises:
+        InputError: it changes on no copy at all, so that it could be written down as a literal.
+    """
+    first = results[0].rows
+    if not all(same(result.rows, first) for result in results[1:]):
         return []
-    found: list[Database] = []
-    for twin in engine.twins(first):
-        try:
-            rows: list[Row] = engine.run(twin, reference, limits).rows
-        except QueryError:
-            continue
-        if not same(rows, results[0].rows):
-            found.append(twin)
-    return found
+    ran = False
+    for database in databases:
+        found: list[Database] = []
+        for twin in engine.twins(database):
+            try:
+                rows: list[Row] = engine.run(twin, reference, limits).rows
+            except QueryError:
+                continue
+            ran = True
+            if not same(rows, first):
+                found.append(twin)
+        if found:
+            return found
+    if ran:
+        raise InputError(
+            "the reference's answer never changes: it is the same on all databases, and with half of their rows",
+            field="reference",
+            remedy="give data on which it differs, as another entry of setup: a literal would be as right",
+        )
+    return []

@@ -1,8 +1,7 @@
-"""The query in a completion, and what kind of statement it is. Nothing here runs it; all is linear in the text.
+r"""What kind of statement a text is. Nothing here runs it; all is linear in the text.
 
-The rule: thinking is left out; the last complete block labelled ``sql`` counts, else the last complete block, else what
-follows a fence that is never closed, else the whole text. What counts must be one SELECT, WITH ... SELECT or VALUES; a
-semicolon behind it and comments do no harm.
+What counts must be one SELECT, WITH ... SELECT or VALUES; a semicolon behind it and comments do no harm. Which text of
+a completion that is, ``find.py`` tells.
 """
 
 from __future__ import annotations
@@ -11,14 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lydite.codec import well_formed
-from lydite.verifiers.fences import fenced_blocks, pick_block
-from lydite.verifiers.text import after_thinking
-
 MAX_QUERY = 50_000
 """Characters of a query; a longer one is not run."""
 
-_LABELS = frozenset({"sql", "sqlite", "sqlite3", "duckdb", "postgres", "postgresql", "mysql", "ansi-sql"})
 # Every alternative takes what it begins, closed or not, so that no position is scanned twice.
 _TOKEN = re.compile(
     r"(?P<gap>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))"
@@ -47,15 +41,6 @@ class Token(NamedTuple):
     kind: str
     text: str
     depth: int
-
-
-def find_query(text: str) -> str | None:
-    """The text that counts as the query; ``None`` where there is none."""
-    rest = after_thinking(text)
-    if rest is None:
-        return None
-    block = pick_block(fenced_blocks(rest), _LABELS)
-    return well_formed(rest if block is None else block.text).strip().lstrip("\ufeff") or None
 
 
 def tokens(sql: str) -> Iterator[Token]:

@@ -15,8 +15,9 @@ from lydite.verdict import Part, Verdict
 from lydite.verifiers.aside import Aside, LostError, OverBudgetError
 from lydite.verifiers.fields import read_config
 from lydite.verifiers.protocol import Check, Example, Submission
+from lydite.verifiers.sql.find import find_query
 from lydite.verifiers.sql.prepare import SqlConfig
-from lydite.verifiers.sql.query import MAX_QUERY, find_query, reads_clock, refusal
+from lydite.verifiers.sql.query import MAX_QUERY, reads_clock, refusal
 from lydite.verifiers.sql.worker import UNKNOWN, Judged, Ready, Refused
 from lydite.verifiers.text import is_refusal
 
@@ -40,7 +41,7 @@ class SqlVerifier:
     name = "sql"
     version = 1
     waits = True
-    modules = ("lydite.verifiers.sql", "lydite.verifiers.fences", "lydite.verifiers.text")
+    modules = ("lydite.verifiers.sql", "lydite.verifiers.fences", "lydite.verifiers.marks", "lydite.verifiers.text")
     examples = (
         Example(
             config={
