@@ -60,6 +60,71 @@ def test_the_text_that_counts(text: str, pattern: str | Pattern) -> None:
     assert found == expected
 
 
+MAIL = r"[a-z]+@[a-z]+\.(?:org|net)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<answer>{MAIL}</answer>",
+        f"<answer>`{MAIL}`</answer>, that is <answer>/{MAIL}/</answer>",
+        f"<answer>\n```regex\n{MAIL}\n```\n</answer>",
+        f"The tags are `<answer>` and `</answer>`: <answer>{MAIL}</answer>",
+        rf"Hence \boxed{{{MAIL}}}.",
+        rf"\boxed{{\texttt{{{MAIL}}}}}",
+        f"```regex\n{MAIL}\n```\nIt takes\n```\nbob@lydia.org\n```",
+        f"```\n{MAIL}\n```\nIn use:\n```python\nimport re\nprint(re.fullmatch(pattern, 'x'))\n```",
+        f"```python\nimport re\nPATTERN = re.compile(r'{MAIL}')\nfor text in [r'bob', r'b@o']:\n    print(text)\n```",
+        f"```python\nimport re\nregex: str = r'x'\nregex = r'{MAIL}'\nassert re.fullmatch(regex, r'a@b.org')\n```",
+        f"`{MAIL}` matches `bob@lydia.org`.",
+        f"Take `{MAIL}`. Here `[a-z]` is a letter and `+` repeats it.",
+        f"Take `{MAIL}`, where `@` stands for itself.",
+        f"Letters are `[a-z]+`, so we need `{MAIL}`.\n\nFor example, `bob@lydia.org` is found.",
+        f"`[a-z]+` matches letters alone; the final regex is `{MAIL}`.",
+        f"`.*` matches too much, so instead use `{MAIL}`. It refuses `bob`.",
+        f"{MAIL}\n\nThis matches the addresses and nothing else.",
+        f"{MAIL}\n\nExplanation:\n- [a-z]+ the name\n- @ the sign",
+        f"Here is the expression:\n{MAIL}\nThis takes the addresses only.",
+        f"Regex:\n{MAIL}\n\nThat is all there is.",
+        f"Answer: {MAIL}\n\nIt finds every address.",
+        f"**{MAIL}**",
+        f"**Answer:** **{MAIL}**",
+        f"The regex is **{MAIL}**.\n\nThat is all there is.",
+    ],
+)
+def test_an_expression_amid_talk(text: str) -> None:
+    assert find_pattern(text) == Pattern(MAIL)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<answer>a+</answer> or <answer>b+</answer>",
+        r"\boxed{a+} and \boxed{b+}",
+        "Either `a+` or `b+`.",
+        "`a+`, or alternatively, `b+`",
+        "```python\nfirst_pattern = r'a+'\nsecond_pattern = r'b+'\n```",
+    ],
+)
+def test_different_expressions_are_ambiguous(text: str) -> None:
+    assert find_pattern(text) == "ambiguous"
+
+
+@pytest.mark.parametrize("text", ["```\n<answer>\\d</answer>\n```", "`<answer>\\d</answer>`"])
+def test_tags_in_code_belong_to_the_expression(text: str) -> None:
+    assert find_pattern(text) == Pattern(r"<answer>\d</answer>")
+
+
+def test_tags_that_the_texts_hold_belong_to_the_expression() -> None:
+    lists = {"must_match": ["<answer>4</answer>"], "must_not_match": ["4"]}
+    assert judge(r"<answer>\d</answer>", **lists).correct
+
+
+def test_an_ambiguous_answer_is_no_answer() -> None:
+    verdict = judge(r"`[A-Z]{2}-\d{2}` or `.*`")
+    assert (verdict.outcome, verdict.reason) == (Outcome.UNPARSEABLE, "ambiguous")
+
+
 @given(st.text(max_size=200))
 def test_any_text_is_read(text: str) -> None:
     find_pattern(text)

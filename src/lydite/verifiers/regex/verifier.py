@@ -51,7 +51,7 @@ class RegexVerifier:
     name = "regex"
     version = 1
     waits = True
-    modules = ("lydite.verifiers.regex", "lydite.verifiers.fences", "lydite.verifiers.text")
+    modules = ("lydite.verifiers.regex", "lydite.verifiers.fences", "lydite.verifiers.marks", "lydite.verifiers.text")
     examples = (
         Example(
             config={
@@ -83,9 +83,10 @@ class RegexVerifier:
         _check_texts(settings)
         texts = [*settings.must_match, *settings.must_not_match]
         shown = frozenset(settings.visible)
+        tags = not any("<answer>" in text or "\\boxed" in text for text in texts)
 
         def check(submission: Submission) -> Verdict:
-            pattern = find_pattern(submission.text)
+            pattern = find_pattern(submission.text, tags)
             if isinstance(pattern, str):
                 return Verdict.unparseable(pattern, _ID)
             extracted = pattern.text[:500] + ("…" if len(pattern.text) > 500 else "")
