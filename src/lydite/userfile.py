@@ -24,6 +24,15 @@ def locate(name: str) -> str:
     return os.path.abspath(os.path.expanduser(path)) if colon and path.endswith(".py") else ""
 
 
+def absolute(name: str, folder: str = "") -> str:
+    """``path.py:name`` with the path made absolute, from a folder or the current one; any other name as it is. For
+    whoever uses a name again later: a verifier may have gone to another folder by then."""
+    path, _, attribute = name.rpartition(":")
+    if not locate(name):
+        return name
+    return f"{os.path.abspath(os.path.join(folder, os.path.expanduser(path)))}:{attribute}"
+
+
 def attribute_of(path: str, attribute: str, field: str = "type") -> Any:
     """What a file calls ``attribute``. The file is executed, once in a process. ``field``: what errors name.
 

@@ -52,7 +52,7 @@ def test_one_verdict_a_line_in_order(tmp_path: Path, options: tuple[str, ...]) -
     assert done.stdout == b""
     out = lines(target.read_bytes())
     assert [row["id"] for row in out] == [
-        "a", 2, None, [1, {"x": None}], None, "f", "g", None, "i", "j", 12345678901234567890123,
+        "a", 2, None, [1, {"x": None}], None, "f", "g", "h", "i", "j", 12345678901234567890123,
     ]  # fmt: skip
     assert [row["outcome"] for row in out] == [
         "correct", "correct", "invalid", "unparseable", "correct", "incorrect", "invalid", "invalid", "correct",

@@ -59,7 +59,7 @@ ODD_LINES = {
     "numbers as messages": (b'{"completion": [1, 2], "gold": "5"}', "invalid"),
     "no object": (b'"\\\\boxed{5}"', "invalid"),
     "two objects": (b'{"completion": "5", "gold": "5"} {}', "invalid"),
-    "duplicate keys": (b'{"completion": "\\\\boxed{6}", "gold": "5", "completion": "\\\\boxed{5}"}', "correct"),
+    "duplicate keys": (b'{"completion": "\\\\boxed{6}", "gold": "5", "completion": "\\\\boxed{5}"}', "invalid"),
     "long number": (b'{"completion": "\\\\boxed{5}", "gold": ' + b"9" * 5000 + b"}", None),
     "not a number": (b'{"completion": "\\\\boxed{5}", "gold": NaN}', None),
     "infinite number": (b'{"completion": "\\\\boxed{5}", "gold": 1e999}', None),

@@ -27,7 +27,23 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of ``lydite``. Leaves with 0 done, 1 done and the answer is no, 2 unusable input, 3 interrupted."""
+    _fill_closed_streams()
     sys.exit(_run(list(sys.argv[1:] if argv is None else argv)))
+
+
+def _fill_closed_streams() -> None:
+    """Where a standard stream is closed (``2>&-``), its number is taken: the next file that is opened would get it, and
+    what is printed would land in that file. What is told on a closed stream is told to nobody; a command that must not
+    lose it looks whether ``sys.__stdout__`` is ``None``."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest free number
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            mode = "w" if number else "r"
+            setattr(sys, name, open(number, mode, encoding="utf-8", errors="replace", closefd=False))  # noqa: SIM115
 
 
 def _run(argv: list[str]) -> int:

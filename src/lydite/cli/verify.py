@@ -38,14 +38,15 @@ def verify(
 ) -> int:
     """Judge completions: {"id", "completion", "gold" or "checker", "prompt"} a line in, one verdict a line out.
 
-    A line that cannot be read becomes an invalid line that names its number; the others are unaffected, and the exit
-    code is 2. Blank lines are skipped.
+    A checker counts before a gold; further columns are left alone. A line that cannot be read, or that has two
+    completions, golds or checkers, becomes an invalid line that names its number; the others are unaffected, and the
+    exit code is 2. Blank lines are skipped.
     """
     from lydite.cli.verify_lines import Tally
     from lydite.verifiers.run import check_limits
 
     check_limits(jobs, timeout)
-    setup = _setup(verifier, config, explain)
+    setup = _setup(verifier, config, explain, source)
     total = Tally()
     with ExitStack() as stack:
         stream = _open_input(source, output, stack)
@@ -68,10 +69,14 @@ def _say(total: Tally) -> None:
     if total.broken:
         told = f"warning: the verifier broke on {total.broken}, which have no score; first: {total.blame}"
         print(told, file=sys.stderr)
+    if total.lost:
+        told = f"warning: {total.lost} have no score, as their worker process ended; judge these lines once more"
+        print(told, file=sys.stderr)
 
 
-def _setup(verifier: str | None, config: str | None, explain: bool) -> bytes:
+def _setup(verifier: str | None, config: str | None, explain: bool, source: str) -> bytes:
     """Options that workers need, checked before anything is opened."""
+    from lydite.userfile import absolute
     from lydite.verifiers import find
 
     if config is not None and verifier is None:
@@ -87,10 +92,11 @@ def _setup(verifier: str | None, config: str | None, explain: bool) -> bytes:
         if not isinstance(given, dict):
             raise InputError("expected a JSON object", field="--config", remedy='for example {"extraction": "strict"}')
     if verifier is not None:
+        verifier = absolute(verifier)
         find(verifier)
     if verifier is not None and given:
         _try_config(verifier, given)
-    return msgspec.json.encode([verifier, given, explain])
+    return msgspec.json.encode([verifier, given, explain, "standard input" if source == "-" else source])
 
 
 def _try_config(verifier: str, config: dict[str, Any]) -> None:
@@ -109,6 +115,8 @@ def _try_config(verifier: str, config: dict[str, Any]) -> None:
 
 def _open_input(source: str, output: str, stack: ExitStack) -> IO[bytes]:
     if source == "-":
+        if sys.__stdin__ is None:
+            raise InputError("is closed", path="standard input", remedy="name a file")
         return sys.stdin.buffer
     path = Path(source)
     try:

@@ -6,7 +6,7 @@ that judges a block looks into its lines.
 
 from __future__ import annotations
 
-import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -14,11 +14,13 @@ from typing import IO, Any
 
 import msgspec
 
+from lydite.cli.verify_read import NULL, Row, id_of, read
 from lydite.codec import well_formed
 from lydite.errors import InputError, UnavailableError
 from lydite.flag import Flag
 from lydite.reward import RewardScheme
 from lydite.task import Checker, Task
+from lydite.userfile import absolute
 from lydite.verdict import Outcome, Part, Verdict
 from lydite.verifiers.build import CompiledChecker, build
 from lydite.verifiers.chunks import Clock, Framing, Lost, Pace, Work
@@ -30,44 +32,39 @@ MAX_LINE = 64 << 20
 
 _NUMBER = 8
 _LONG = b"\0\n"
-"""What stands for a line that is too long; no JSON begins with it."""
-_NULL = msgspec.Raw(b"null")
+"""What stands for a line that is too long. A line of the file that is the same gets another NUL in front."""
 _OUTCOMES = list(Outcome)
 _REWARDS = RewardScheme()
 
 
 class Tally(msgspec.Struct, array_like=True):
     """What came out of some lines: how many of each outcome, how many that could not be read or had no usable checker,
-    how many at which the verifier broke, and the first of those."""
+    how many at which the verifier broke, the first of those, and how many whose worker was lost."""
 
     outcomes: list[int] = msgspec.field(default_factory=lambda: [0] * len(_OUTCOMES))
     bad: int = 0
     broken: int = 0
     blame: str = ""
+    lost: int = 0
 
     def add(self, other: Tally) -> None:
         self.outcomes = [mine + more for mine, more in zip(self.outcomes, other.outcomes, strict=True)]
         self.bad += other.bad
         self.broken += other.broken
         self.blame = self.blame or other.blame
+        self.lost += other.lost
 
     def count(self, verdict: Verdict) -> None:
         self.outcomes[_OUTCOMES.index(verdict.outcome)] += 1
-        if verdict.reason == "verifier_error":
+        if verdict.reason == "worker_died":
+            self.lost += 1
+        elif verdict.reason == "verifier_error":
             self.broken += 1
             self.blame = self.blame or f"{verdict.verifier}: {verdict.detail}"
 
     @property
     def counts(self) -> dict[Outcome, int]:
         return dict(zip(_OUTCOMES, self.outcomes, strict=True))
-
-
-class _Row(msgspec.Struct):
-    completion: str | list[dict[str, Any]] | None
-    id: msgspec.Raw = _NULL
-    gold: Any = msgspec.UNSET
-    checker: dict[str, Any] | None = None
-    prompt: str | list[dict[str, Any]] | None = None
 
 
 class _Out(msgspec.Struct, omit_defaults=True):
@@ -86,7 +83,6 @@ class _Out(msgspec.Struct, omit_defaults=True):
     explain: tuple[Step, ...] = ()
 
 
-_ROWS = msgspec.json.Decoder(_Row)
 _OUT = msgspec.json.Encoder()
 
 
@@ -100,6 +96,8 @@ def blocks(stream: IO[bytes], pace: Pace) -> Iterator[bytes]:
             while (rest := stream.readline(MAX_LINE)) and not rest.endswith(b"\n"):
                 pass
             line = _LONG
+        elif line[:1] == b"\0" and line in (_LONG, b"\0"):
+            line = b"\0" + line
         lines.append(line)
         size += len(line)
         if size >= pace.bytes:
@@ -126,35 +124,38 @@ FRAMING = Framing(_split, lambda items: items[0][:_NUMBER] + b"".join(item[_NUMB
 
 def make_judge(setup: bytes) -> Work:
     """The function from a block to a tally and output lines; ``setup`` is JSON of the verifier and its configuration
-    for lines without a checker, and whether steps are told."""
+    for lines without a checker, whether steps are told, and what errors call the file."""
     from lydite.detectors import detect
     from lydite.rollout import Message, Rollout
 
-    verifier, config, explain = msgspec.json.decode(setup, type=tuple[str | None, dict[str, Any], bool])
+    verifier, config, explain, path = msgspec.json.decode(setup, type=tuple[str | None, dict[str, Any], bool, str])
+    here = os.getcwd()  # of paths in lines: a verifier may go elsewhere
     by_gold: Callable[[str], CompiledChecker] = lru_cache(256)(
         lambda gold: build({"type": verifier, "config": {**config, "answer": gold}})
     )
     task_of = lru_cache(256)(lambda kind: Task(id="", prompt=(), checker=Checker(type=kind)))
 
-    def check_of(row: _Row) -> CompiledChecker:
+    def check_of(row: Row) -> CompiledChecker:
         if row.checker is None and verifier is not None and type(row.gold) is str:
             return by_gold(row.gold)  # saves spelling the checker out, which costs as much as judging a short text
-        return build(_checker(row, verifier, config))
+        return build(_checker(row, verifier, config, here))
 
     def judge(number: int, line: bytes, tally: Tally, clock: Clock) -> bytes:
-        row_id = _NULL
+        row_id = NULL
         try:
-            row = _read(line, number)
+            if line == _LONG[:1]:
+                raise InputError(f"longer than {MAX_LINE >> 20} MiB", remedy="split it")
+            row = read(line)
             row_id = row.id
             check = check_of(row)
         except (InputError, UnavailableError) as error:
             tally.bad += 1
             if isinstance(error, InputError):
-                verdict = Verdict.invalid("unreadable_line", "", detail=str(error.at(line=number))[:1000])
+                verdict = Verdict.invalid("unreadable_line", "", detail=str(error.at(path=path, line=number))[:1000])
             else:
-                verdict = Verdict.invalid("unavailable", "", detail=f"line {number}: {error}"[:1000])
+                verdict = Verdict.invalid("unavailable", "", detail=f"{path}:{number}: {error}"[:1000])
             tally.count(verdict)
-            return _spell(row_id, verdict, line=number)
+            return _spell(row_id if row_id is not NULL else id_of(line), verdict, line=number)
         clock.start(check.id)
         started = time.perf_counter()
         given = submission(row.completion, row.prompt)
@@ -186,11 +187,8 @@ def lost_line(lost: Lost, timeout: float | None) -> bytes:
     (number, line), tally, verdict = _numbered(lost.item)[0], Tally(), lost_verdict(lost)
     tally.count(verdict)
     seconds = timeout if timeout and lost.why == "timeout" else 0.0
-    try:
-        row_id = _read(line, number).id
-    except InputError:  # what it died of
-        row_id = _NULL
-    return _framed(tally, [_spell(row_id, verdict, seconds=seconds)])
+    told = None if lost.why == "timeout" else number
+    return _framed(tally, [_spell(id_of(line), verdict, seconds=seconds, line=told)])
 
 
 def _framed(tally: Tally, lines: list[bytes]) -> bytes:
@@ -204,24 +202,12 @@ def unframed(reply: bytes) -> tuple[Tally, bytes]:
     return msgspec.msgpack.decode(reply[_NUMBER:end], type=Tally), reply[end:]
 
 
-def _read(line: bytes, number: int) -> _Row:
-    if line == _LONG[:1]:
-        raise InputError(f"longer than {MAX_LINE >> 20} MiB", line=number, remedy="split it")
-    try:
-        return _ROWS.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        told = str(error)
-    try:  # lone surrogates are legal in JSON's escapes, and models' bytes can decode to them
-        return _ROWS.decode(well_formed(json.dumps(json.loads(line), ensure_ascii=False)).encode())
-    except (ValueError, RecursionError):
-        raise InputError(
-            f"line {number} cannot be read: {told}", remedy='expected {"completion": …, "gold": …}'
-        ) from None
-
-
-def _checker(row: _Row, verifier: str | None, config: dict[str, Any]) -> dict[str, Any]:
+def _checker(row: Row, verifier: str | None, config: dict[str, Any], here: str) -> dict[str, Any]:
     if row.checker is not None:
-        return row.checker
+        kind = row.checker.get("type")
+        if type(kind) is not str or ":" not in kind:
+            return row.checker
+        return {**row.checker, "type": absolute(kind, here)}
     if verifier is None:
         raise InputError("no checker", field="checker", remedy="give the line a checker, or a gold and --verifier NAME")
     return {"type": verifier, "config": config if row.gold is msgspec.UNSET else {**config, "answer": row.gold}}

@@ -22,10 +22,17 @@ class Sink:
         self._done = 0
         if self._path is not None:
             try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
                 self._file = _locked(self._path)
+            except FileNotFoundError:
+                remedy = "make it first, or write elsewhere"
+                raise InputError(
+                    f"no such folder: {self._path.parent}", path=output, field="-o", remedy=remedy
+                ) from None
             except OSError as error:
-                raise InputError(f"cannot be written: {error.strerror}", path=output) from None
+                remedy = "write elsewhere"
+                raise InputError(f"cannot be written: {error.strerror}", path=output, remedy=remedy) from None
+        elif sys.__stdout__ is None:
+            raise InputError("is closed", path="standard output", remedy="name a file: -o OUT.jsonl")
         self._lazy = self._file is not None or not sys.stdout.isatty()
         self._standard = _StandardOutput() if self._path is None else None
 

@@ -31,6 +31,7 @@ from typing import IO, Literal
 import msgspec
 
 from lydite.errors import UnavailableError
+from lydite.verifiers.caller import end_with_caller
 from lydite.verifiers.chunks import CLOCK, Clock, Framing, Lost, Pace, Reply, Work
 
 AHEAD_CHUNKS, AHEAD_BYTES = 16, 16 << 20
@@ -38,6 +39,11 @@ AHEAD_CHUNKS, AHEAD_BYTES = 16, 16 << 20
 PREPARE_SECONDS = 120.0
 """How long a worker may take between two checks (to compile a checker, to start what it needs), where there is a limit
 on the checks. No attempt is charged for it."""
+START_PAUSES = 0.2, 0.8, 3.2
+"""Seconds before another try, where a worker is killed while it starts or the system has no room for it."""
+
+_KILLED = -signal.SIGKILL, -signal.SIGTERM
+"""How a process ends that somebody else ended: a person, a batch system, a kernel that is out of memory."""
 
 _SIZE = struct.Struct("<Q")
 _BOOT = (
@@ -123,8 +129,9 @@ class _Worker:
         self._clock_file.truncate(CLOCK.size)
         self._clock = mmap.mmap(self._clock_file.fileno(), CLOCK.size)
 
-    def run(self, chunk: bytes) -> list[Reply]:
-        """Replies to a chunk. Where the worker ended at one item, that item is lost and the others are done again."""
+    def run(self, chunk: bytes, again: bool = True) -> list[Reply]:
+        """Replies to a chunk. Where the worker ended at one item, that item is lost and the others are done again; so
+        is it, once (``again``), where the worker was killed: that need not be its doing."""
         reply = self._exchange(chunk)
         if isinstance(reply, bytes):
             return [reply]
@@ -133,12 +140,18 @@ class _Worker:
         if self._stopped:
             return [Lost("died", item) for item in items]
         if len(items) == 1:
-            return [Lost(why, items[0], verifier)]
+            if why == "killed" and again:
+                return self.run(chunk, again=False)
+            return [Lost("died" if why == "killed" else why, items[0], verifier)]
         if at is None:  # ended between two items
             return [reply for item in items for reply in self.run(item)]
         around = items[:at], items[at + 1 :]
-        before, after = (self.run(self._framing.join(part)) if part else [] for part in around)
-        return [*before, Lost(why, items[at], verifier), *after]
+        before = self.run(self._framing.join(around[0])) if around[0] else []
+        here: list[Reply] = [Lost("died" if why == "killed" else why, items[at], verifier)]
+        if why == "killed":
+            here = self.run(items[at], again=False)
+        after = self.run(self._framing.join(around[1])) if around[1] else []
+        return [*before, *here, *after]
 
     def stop(self) -> None:
         """End the process, whatever it is doing; a thread that waits for it then returns."""
@@ -154,17 +167,37 @@ class _Worker:
         self._clock_file.close()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        process = self._process
-        if process is not None:
-            return process
+        """The process, started where there is none.
+
+        Raises:
+            UnavailableError: it cannot be.
+        """
+        if self._process is not None:
+            return self._process
+        for pause in (*START_PAUSES, None):
+            found = self._try_start()
+            if isinstance(found, subprocess.Popen):
+                return found
+            if pause is None or not found:
+                break
+            time.sleep(pause)
+        raise UnavailableError("a worker process cannot start; its words are on standard error (use --jobs 1)")
+
+    def _try_start(self) -> subprocess.Popen[bytes] | bool:
+        """The process, or whether another try is worth it: what Python raised, it would raise again."""
         fd = self._clock_file.fileno()
         paths = msgspec.json.encode(sys.path).decode()
-        process = self._process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-c", _BOOT, paths, self._target, str(fd)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            pass_fds=(fd,),
-        )
+        try:
+            process = self._process = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-c", _BOOT, paths, self._target, str(fd)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                pass_fds=(fd,),
+            )
+        except BlockingIOError:  # too many processes, for now
+            return True
+        if self._stopped:  # while it was started
+            process.kill()
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -173,8 +206,9 @@ class _Worker:
         except OSError:
             ready = None
         if ready is None and not self._stopped:
+            killed = _was_killed(process)
             self._end()
-            raise UnavailableError("a worker process cannot start; its words are on standard error (use --jobs 1)")
+            return killed
         return process
 
     def _end(self) -> None:
@@ -186,7 +220,7 @@ class _Worker:
                 with contextlib.suppress(OSError, AttributeError):
                     pipe.close()  # type: ignore[union-attr]
 
-    def _exchange(self, chunk: bytes) -> bytes | tuple[Literal["timeout", "stuck", "died"], int | None, str]:
+    def _exchange(self, chunk: bytes) -> bytes | tuple[Literal["timeout", "stuck", "died", "killed"], int | None, str]:
         if self._stopped:
             return "died", None, ""
         CLOCK.pack_into(self._clock, 0, -1, False, 0.0, b"")
@@ -203,8 +237,9 @@ class _Worker:
             data = None
         if data is None:
             at, _, _, verifier = CLOCK.unpack_from(self._clock, 0)
+            killed = _was_killed(process)
             self._end()
-            return "died", at if at >= 0 else None, _name(verifier)
+            return "killed" if killed else "died", at if at >= 0 else None, _name(verifier)
         return data
 
     def _wait(self, pipe: IO[bytes], timeout: float) -> tuple[Literal["timeout", "stuck"], int, str] | None:
@@ -218,6 +253,14 @@ class _Worker:
             if CLOCK.unpack_from(self._clock, 0) == read:  # else it was read while it was written
                 return "timeout" if runs else "stuck", int(at), _name(verifier)
         return None
+
+
+def _was_killed(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a process that has closed its pipes was ended by somebody else."""
+    try:
+        return process.wait(2.0) in _KILLED
+    except subprocess.TimeoutExpired:
+        return False
 
 
 def _name(field: bytes) -> str:
@@ -242,6 +285,7 @@ def _read(pipe: IO[bytes]) -> bytes | None:
 def serve(target: str, clock_fd: int) -> None:
     """The worker's loop: a chunk in, its reply out, until standard input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
+    end_with_caller()
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     clock = Clock(mmap.mmap(clock_fd, CLOCK.size))
