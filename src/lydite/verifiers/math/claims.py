@@ -65,6 +65,11 @@ _MATH = re.compile(
 )
 _PROSE = re.compile(r"[.,;]\s+[A-Za-z]|[A-Za-z]{2} [A-Za-z]{2}")
 _UNIT_AFTER = re.compile(r"\s?(?:[A-Za-z°%]+(?:/[A-Za-z]+)?|square [a-z]+|cubic [a-z]+)(?=[.\s]*$|[.,]?\n|\. )")
+_NOT_BUT = re.compile(
+    r"(?:(?:definitely|certainly|clearly|really|actually|simply) )?not \$?[-−]?\d[\d.,/]{0,20}(?<![,.])\$?"
+    r"(?:,? but(?: rather| instead| actually)?|[,;:] ?(?:it is|it's|rather|instead|but)) (?=\$?\\?[-−]?[$\\\d])",
+    re.IGNORECASE,
+)  # not 11 but 12
 _MORE_AFTER = re.compile(r"\s?(?:,|and|or)\s{0,3}(?=\$|\\\()")
 _STOP = re.compile(
     r"\n|[.!?](?=\s|$|\*|\))|[。！？]|;\s+(?=[a-z]{3})"
@@ -90,9 +95,12 @@ def anchored(text: str) -> list[Claim]:
             and (not plain.endswith("final ", 0, match.start()))
         ):
             continue  # "the result is" stands for many a step on the way
-        said = claim(text[match.end() : match.end() + MAX_ANSWER])
+        start = match.end()
+        if text[start : start + 16].lower().find("not ") >= 0 and (turned := _NOT_BUT.match(text, start)) is not None:
+            start = turned.end()
+        said = claim(text[start : start + MAX_ANSWER])
         if said:
-            found.append(Claim(said, text[match.end() + len(said) :]))
+            found.append(Claim(said, text[start + len(said) :]))
     if found:
         return found
     chosen = _final(_CHOSEN, text) if any(word in plain for word in _CHOOSING) else None
@@ -185,7 +193,7 @@ _NUMBER = re.compile(
     r"|/\d+)?(?:[eE][-+]?\d+\b)?\s?\\?%?"
 )
 _LISTED = re.compile(r"(?:[-−]?\d[\d./]{0,20}\s?(?:,\s?(?:and|or)?|and|or)\s){1,24}$|(?:[-−]?\d[\d./]{0,20}\s){2,24}$")
-_WORD = re.compile(r"\s?([A-Za-z°]{1,14}(?:/[A-Za-z]{1,8})?(?:\^?[23²³])?)\b")
+_WORD = re.compile(r"\s?([A-Za-z°]{1,14}(?:/[A-Za-z]{1,8})?(?:\^?[23²³])?)\b(?P<per>\sper\s[a-z]{1,10}\b)?")
 
 
 def _final(pattern: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
@@ -227,10 +235,14 @@ def last_formula(text: str) -> str:
     word = _WORD.match(text, number.end())
     unit = parse_unit(word.group(1)) if word else None
     known = unit is not None and unit.dims and not any(name.startswith("of:") for name, _ in unit.dims)
-    if word is None or not known or word.group(1) == "in":
+    if word is None or unit is None or not known or word.group(1) == "in":
         return said
     if len(word.group(1)) == 1 and word.group(1) not in "mgsLlhNJWV":
         return said
+    if word.group("per") and ("$", 1) not in unit.dims:
+        rate = parse_unit(word.group(1) + word.group("per"))
+        if rate is not None and not any(name.startswith("of:") for name, _ in rate.dims):
+            return f"{said} {word.group(1)}{word.group('per')}"  # 30 km per hour
     return f"{said} {word.group(1)}"
 
 

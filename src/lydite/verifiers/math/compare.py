@@ -46,6 +46,9 @@ MAX_ITEMS = 40
 
 _RULES = Rules()
 _ZEROS = re.compile(r",0\d")  # 1,000 is no list
+_NULL_VECTORS = frozenset(
+    f"\\{name}{{0}}" for name in ("mathbf", "boldsymbol", "overrightarrow", "bm", "vec", "textbf")
+)
 _NUMBERS = frozenset(["integer", "rational", "decimal"])
 
 
@@ -140,7 +143,7 @@ def _of_values(a: Answer, g: Answer) -> tuple[str, Comparator]:
     spread_a, spread_g = members(a), members(g)
     if spread_a is not None or spread_g is not None:
         if "set" not in kinds or (spread_a and spread_g):
-            return "members", lambda a, g, rules: _match(spread_a or (a,), spread_g or (g,), rules)
+            return "members", lambda a, g, rules: _match(spread_a or (a,), spread_g or (g,), rules, "set" in kinds)
         return "regions", _regions
     if "relation" in kinds:
         return "regions", _inequalities
@@ -152,6 +155,8 @@ def _of_values(a: Answer, g: Answer) -> tuple[str, Comparator]:
         return "bases", _bases
     if "ratio" in kinds or "time" in kinds:
         return ("times" if a.kind == g.kind == "time" else "ratios"), _ratios
+    if "text" in kinds and "vec 0" in (a.data, g.data):
+        return "vectors", _null_vectors
     if a.kind in SCALARS and g.kind in SCALARS:
         return ("expressions" if "expression" in kinds else "numbers"), _scalars
     if a.kind in ("tuple", "matrix") and a.kind == g.kind and a.node is not None and g.node is not None:
@@ -216,6 +221,10 @@ def _data(a: Answer, g: Answer, rules: Rules) -> bool:
     return bool(a.data == g.data or (a.kind == "text" and a.label and a.label == g.label))
 
 
+def _null_vectors(a: Answer, g: Answer, rules: Rules) -> bool:
+    return all(item.data == "vec 0" or item.raw in _NULL_VECTORS for item in (a, g))
+
+
 def _builders(a: Answer, g: Answer, rules: Rules) -> bool:
     return all(_same(x, y, rules) for x, y in zip(a.items, g.items, strict=True))
 
@@ -239,7 +248,12 @@ def _lists(a: Answer, g: Answer, rules: Rules) -> bool:
         if is_of_unknowns(one) and not is_of_unknowns(other):  # a = 3, b = -1 is 3, -1 in this order
             listed = other.kind == "list" and len(other.items) == len(one.items)
             return listed and all(_same(x, y, rules) for x, y in zip(a.items, g.items, strict=True))
-    return _match(flat(a), flat(g), rules)
+    return _match(flat(a), flat(g), rules, _is_set(a) or _is_set(g))
+
+
+def _is_set(answer: Answer) -> bool:
+    items = answer.items if answer.kind in ("assign", "list") and len(answer.items) == 1 else (answer,)
+    return any(item.node is not None and item.node.op == "set" for item in items)
 
 
 def _is_union(answer: Answer) -> bool:
@@ -274,10 +288,13 @@ def _item(a: Answer, g: Answer, rules: Rules) -> bool:
     return _same(a, g, rules)
 
 
-def _match(a: Sequence[Answer], g: Sequence[Answer], rules: Rules) -> bool:
-    """The same members, each as often, in any order."""
+def _match(a: Sequence[Answer], g: Sequence[Answer], rules: Rules, as_set: bool = False) -> bool:
+    """The same members, each as often, in any order; as sets, however often."""
     if len(a) != len(g):
-        a, g = _distinct(a, rules), _distinct(g, rules)
+        one, other = _distinct(a, rules), _distinct(g, rules)
+        if not as_set and len(one) > 1:
+            return False  # 1, 2, 2 is not 1, 2; but 7 and 7 is 7
+        a, g = one, other
     if len(a) != len(g) or not a or len(a) > MAX_ITEMS:
         return False
     left = list(g)
@@ -309,7 +326,9 @@ def _structures(x: Node, y: Node, rules: Rules) -> bool:
             _structures(p, q, rules) for r, s in zip(x.args, y.args, strict=True) for p, q in zip(r, s, strict=True)
         )
     if x.op in ("tuple", "matrix", "set") or y.op in ("tuple", "matrix", "set"):
-        return x.op == y.op == "set" and _match([as_answer(p) for p in x.args], [as_answer(q) for q in y.args], rules)
+        return x.op == y.op == "set" and _match(
+            [as_answer(p) for p in x.args], [as_answer(q) for q in y.args], rules, True
+        )
     return equal(x, y, rules.tolerance)
 
 
@@ -325,6 +344,9 @@ def _assigned(a: Answer, g: Answer, rules: Rules) -> bool:
 
 def _choices(a: Answer, g: Answer, rules: Rules) -> bool:
     if a.kind == g.kind:
+        if a.hedged or g.hedged:  # "(A) 3 or 4": right where the option says so
+            same = bool(a.items and g.items) and _same(a.items[0], g.items[0], rules)
+            return bool(same and a.data == g.data)
         return bool(a.data == g.data)
     choice, other = (a, g) if a.kind == "choice" else (g, a)
     if choice.items:

@@ -25,7 +25,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from lydite.verifiers.math import claims, disclaimed, second_thoughts, several
+from lydite.verifiers.math import bounds, claims, disclaimed, second_thoughts, several
 from lydite.verifiers.math.behind import ADJOINING, before, belongs, may_belong
 from lydite.verifiers.math.direct import last_box, last_marker
 from lydite.verifiers.math.sentences import is_no_statement, states_none
@@ -185,7 +185,7 @@ def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
     found = found[:-MAX_BOXES] + stands if stands else found
     last = found[-1]
     tail = text[last.end : last.end + 2000]
-    told = len(tail) > 3 and tail.strip(_CLOSING) != ""
+    told = len(tail) > 1 and tail.strip(_CLOSING) != ""
     back, again, after, rejected = (_short_tail(tail) if len(tail) <= 40 else _looked_at(tail)) if told else _NOTHING
     hedged = not stands or back
     if hedged and after is not None and policy == "lenient" and _replaced(tail, after):
@@ -258,7 +258,7 @@ def _looked_at(tail: str) -> _Looked:
 
 def _says_nothing(tail: str) -> bool:
     """Whether a short text behind a box changes nothing."""
-    if len(tail) > 3 and tail.strip(_CLOSING) and _short_tail(tail) != _NOTHING:
+    if len(tail) > 1 and tail.strip(_CLOSING) and _short_tail(tail) != _NOTHING:
         return False
     return not may_belong(tail)
 
@@ -321,7 +321,8 @@ def _marked(text: str) -> Extraction | None:
     if not answers:
         return None
     same = all(answer == answers[-1] for answer in answers)
-    tail = text[text.rfind("####") :].partition("\n")[2][:2000]
+    line = text.find("\n", text.rfind("####"))
+    tail = text[line : line + 2000] if line >= 0 else ""
     told = (answers[-1],) if same else tuple(answers)
     return _with_tail(Extraction(told, "marker", "one" if same else "scatter"), tail)
 
@@ -394,6 +395,7 @@ def _last(text: str) -> Extraction:
         return Extraction((line[:200],), "line")
     place = max(text.rfind(found), 0)
     open_ = _left_open(line) or disclaimed.last_denied(text, found) or states_none(text, place)
+    open_ = open_ or bounds.is_bounded(text, place, place + len(found))
     return Extraction((found,), "last", hedged=open_)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from lydite.verdict import Outcome, Verdict
+from lydite.verifiers.math import choices
 from lydite.verifiers.math.answer import SCALARS, Answer, Rules
+from lydite.verifiers.math.bounds import is_bounded
 from lydite.verifiers.math.claims import last_formula
 from lydite.verifiers.math.compare import are_numbers, compare, same_number
 from lydite.verifiers.math.extract import Extraction
@@ -13,16 +15,19 @@ from lydite.verifiers.math.nodes import TooBigError
 from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.restated import is_echoed, is_restated
 from lydite.verifiers.math.second_thoughts import NO_SOLUTION
+from lydite.verifiers.math.sentences import stated
 from lydite.verifiers.math.spread import flat
 from lydite.verifiers.math.work import MAX_STEPS, TooLongError, working
 from lydite.verifiers.protocol import Submission
-from lydite.verifiers.text import is_refusal
+from lydite.verifiers.text import after_thinking, is_refusal
 
 VERSION = 2
 ID = f"math@{VERSION}"
 MAX_SHOWN = 300
 """Characters of ``Verdict.extracted``."""
 
+_VERDICTS = frozenset(["yes", "no", "true", "false"])
+_COUNTED = re.compile(r"^(\*{0,2}(?:yes|no)\*{0,2}, )(?=\d{1,9} [a-z])", re.IGNORECASE)  # Yes, 7 is prime
 _OPEN = re.compile(r"\?|\b(?:or|vs|versus|never|wrong|incorrect)\b|n't\b", re.IGNORECASE)
 
 
@@ -63,6 +68,8 @@ def judge(
 def _judged(found: Extraction, gold: Answer, rules: Rules, submission: Submission) -> Verdict:
     if found.place == "line" and gold.kind in SCALARS:
         found = one_value(found)
+    elif found.place in ("line", "last") and gold.kind == "text" and gold.data in _VERDICTS:
+        found = one_verdict(found, submission.text)
     if not found.answers:
         return Verdict.unparseable("refused" if found.refused else "no_answer", ID)
     shown = " | ".join(found.answers)[:MAX_SHOWN]
@@ -70,6 +77,8 @@ def _judged(found: Extraction, gold: Answer, rules: Rules, submission: Submissio
         answer, doubt = chosen(found, gold)
         if doubt:
             return Verdict.of(0.0, "ambiguous", ID, extracted=shown, detail=doubt)
+        if answer.kind == "choice" and answer.hedged and _is_option(answer, submission):
+            answer = answer._replace(hedged=False)
         right = compare(answer, gold, rules)
     except TooLongError:
         detail = f"comparing it takes more than {MAX_STEPS} steps"
@@ -91,7 +100,20 @@ def one_value(found: Extraction) -> Extraction:
     if answer.kind != "text" or answer.hedged or _OPEN.search(line) or not any(char.isdigit() for char in line):
         return found
     number = last_formula(line)
-    return found._replace(answers=(number,), place="last") if number else found
+    if not number:
+        return found
+    place = max(line.rfind(number), 0)
+    hedged = found.hedged or is_bounded(line, place, place + len(number))
+    return found._replace(answers=(number,), place="last", hedged=hedged)
+
+
+def one_verdict(found: Extraction, text: str) -> Extraction:
+    """The yes or no at the start of the last line, where that is what was asked for: "Yes, because 7 is prime"."""
+    rest = (after_thinking(text) or "").rstrip()
+    line = rest[max(rest.rfind("\n") + 1, len(rest) - 400) :].strip()
+    line = _COUNTED.sub(r"\1since ", line)
+    word = stated(line) if line[:1].isalpha() or line[:2] == "**" else None
+    return Extraction((word,), "line") if word is not None and word.casefold() in _VERDICTS else found
 
 
 def chosen(found: Extraction, gold: Answer) -> tuple[Answer, str]:
@@ -118,6 +140,13 @@ def chosen(found: Extraction, gold: Answer) -> tuple[Answer, str]:
         if any(compare(rejected, part) for part in (answer, *flat(answer))):
             return answer, f"the text goes on to reject {text[:60]!r}"
     return answer, ""
+
+
+def _is_option(answer: Answer, submission: Submission) -> bool:
+    """Whether a choice says, behind its letter, what the prompt says there."""
+    if submission.prompt is None or not answer.items:
+        return False
+    return choices.is_option(str(answer.data), answer.items[0].raw, submission.prompt)
 
 
 def _is_nothing(answer: Answer) -> bool:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from lydite.verifiers.math.answer import Answer, Rules
 from lydite.verifiers.math.exact import rational
-from lydite.verifiers.math.nodes import Node, num, substitute, symbols
+from lydite.verifiers.math.nodes import Node, contains, num, substitute, symbols
 from lydite.verifiers.math.scalars import equal
 from lydite.verifiers.math.units import DEGREE, TEMPERATURE, Unit, agree, parse_unit
 
@@ -85,8 +85,11 @@ def _free(answer: Answer) -> bool:
 
 def measured(answer: Answer) -> Answer:
     """``5 m`` as a quantity, where what it stands against has no symbols: the letter is a unit."""
-    if answer.node is None or answer.unit is not None or not symbols(answer.node) <= _SHORT_UNITS or not _free(answer):
+    if answer.node is None or answer.unit is not None or not _free(answer):
         return answer
+    names = symbols(answer.node)
+    if not names <= _SHORT_UNITS and not (names == {"C"} and contains(answer.node, "pow")):
+        return answer  # 5C may be five times a constant; 1.6 * 10^{-19} C is a charge
     powers: dict[str, int] = {}
     amount = _amount(answer.node, 1, powers) if _has_number(answer.node) else None
     if amount is None:
@@ -104,7 +107,7 @@ def measured(answer: Answer) -> Answer:
 
 def _has_number(node: Node) -> bool:
     """Whether a product begins with how much: ``m`` alone is a name, not one metre, and N(5) is no force."""
-    return node.op == "num" or (node.op in ("neg", "mul", "div") and _has_number(node.args[0]))
+    return node.op == "num" or (node.op in ("neg", "mul", "div", "pow") and _has_number(node.args[0]))
 
 
 def _amount(node: Node, sign: int, powers: dict[str, int]) -> Fraction | None:

@@ -6,14 +6,14 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 
-from lydite.verifiers.math import notations, words
+from lydite.verifiers.math import choices, notations, words
 from lydite.verifiers.math.answer import Answer
 from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, num
 from lydite.verifiers.math.normalise import normalise, trim, undressed
 from lydite.verifiers.math.spelling import respelled
 from lydite.verifiers.math.structure import structure
 from lydite.verifiers.math.tokens import tokenize
-from lydite.verifiers.math.units import Unit, currency, name_temperatures, parse_unit
+from lydite.verifiers.math.units import KNOWN, Unit, currency, name_temperatures, parse_unit
 from lydite.verifiers.math.work import working
 
 MAX_CHARS = 4000
@@ -52,7 +52,7 @@ _DENIES = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\s*([A-Za-z]+)(?:[\s~:=.]+|(?=[^A-Za-z\s\d]))")
-_GLOSS = re.compile(r"([^()]{1,100}?)[\s~]{0,3}(?:\\text\s?\{\s?)?\(([^()]{1,60})\)\}?")
+_GLOSS = re.compile(r"([^()]{1,100}?)[\s~\\]{0,3}(?:\\text\s?\{\s?)?\(([^()]{1,60})\)\}?(?:[\s~]+([a-z]{2,20}))?")
 _split = str.split  # tables of words stay readable
 _LEADING = frozenset(
     _split(
@@ -160,6 +160,8 @@ def _read(clean: str, raw: str, thousands: bool) -> Answer:
             if letter in "ABCDEFGHIJ"
         )
         return Answer("list", raw, items=letters, data="and")
+    if chosen is not None and choices.offers_more(plain[chosen.end() :]):
+        return Answer("text", raw, data=words.fold(clean), hedged=True)
     if chosen is not None and not plain[chosen.end() :].startswith(("=", "-", "+", "/", "^")):
         rest = clean[clean.index(chosen.group(1) or chosen.group(2)) + 1 :].lstrip("}) ].:")
         return Answer(
@@ -168,6 +170,7 @@ def _read(clean: str, raw: str, thousands: bool) -> Answer:
             None,
             items=(read(rest.strip()),) if rest.strip() else (),
             data=chosen.group(1) or chosen.group(2),
+            hedged=choices.may_offer_more(plain[chosen.end() :]),
         )
     if clean[0] == "&":
         return _read(clean.lstrip("&= "), raw, thousands)
@@ -176,6 +179,7 @@ def _read(clean: str, raw: str, thousands: bool) -> Answer:
         return noted
     wordy = (
         any(len(word) > 2 and word.isalpha() for word in _BETWEEN.split(plain))
+        or plain[:3].casefold() in ("yes", "no,")
         if " " in plain or plain.isalpha() or "-" in plain
         else False
     )
@@ -260,8 +264,27 @@ def _glossed(clean: str, thousands: bool) -> Answer | None:
     match = _GLOSS.fullmatch(clean)
     if match is None:
         return None
-    value, gloss = (_read(part, _SPACE.sub("", part), thousands) for part in match.groups())
-    return value if value.kind == gloss.kind and value.node == gloss.node and value.node is not None else None
+    said, word, noun = match.groups()
+    value = _read(said, _SPACE.sub("", said), thousands)
+    if value.kind in ("integer", "rational", "decimal") and noun is None and _is_counted(word):
+        return _read(f"{said} {word}", _SPACE.sub("", f"{said} {word}"), thousands)  # 6 (minutes)
+    gloss = _read(word, _SPACE.sub("", word), thousands)
+    if value.kind != gloss.kind or value.node != gloss.node or value.node is None:
+        return None
+    return value if noun is None else _read(f"{said} {noun}", _SPACE.sub("", f"{said} {noun}"), thousands)
+
+
+def _is_counted(word: str) -> bool:
+    """Whether a word is a unit, or the plural of what is counted: no number, nothing that changes one."""
+    plain = word.removeprefix("\\text{").removesuffix("}").strip().casefold()
+    if not plain.isalpha() or words.number_words([plain]) is not None or plain.removesuffix("s") in words.SCALES:
+        return False
+    unit = parse_unit(plain)
+    return (
+        unit is not None
+        and bool(unit.dims)
+        and (plain in KNOWN or plain.removesuffix("s") in KNOWN or plain[-1] == "s")
+    )
 
 
 def _counted(spoken: list[str]) -> tuple[Fraction, Unit] | None:

@@ -20,12 +20,16 @@ from lydite.verifiers.math import canonical, simple
 from lydite.verifiers.math.confirm import confirm
 from lydite.verifiers.math.evaluate import number
 from lydite.verifiers.math.exact import rational
-from lydite.verifiers.math.nodes import Node, TooBigError, UndefinedError, contains
+from lydite.verifiers.math.nodes import Node, TooBigError, UndefinedError, contains, symbols
 from lydite.verifiers.math.points import FINEST, POINTS, agree, agree_finest, differ_at_once, is_near, point, traits
 from lydite.verifiers.math.powers import same_powers
 from lydite.verifiers.math.work import may_ask, note
 
 __all__ = ["POINTS", "equal", "number", "point"]
+
+_STEPS = frozenset(["floor", "ceil", "max", "min"])
+_PEERS = frozenset(["abs", "root", "rem", "mod", "sum", "sgn"])
+"""What may stand for steps: max(x, -x) is |x|."""
 
 
 def equal(a: Node, b: Node, tolerance: Fraction | None = None) -> bool:
@@ -75,6 +79,26 @@ def equal(a: Node, b: Node, tolerance: Fraction | None = None) -> bool:
         return False
 
 
+def _is_stepped_alone(a: Node, b: Node) -> bool:
+    """Whether one side has floors, ceilings, maxima or minima of symbols, and the other nothing of the kind."""
+    one, other = _calls(a), _calls(b)
+    return bool((one & _STEPS and not other) or (other & _STEPS and not one))
+
+
+def _calls(node: Node) -> set[str]:
+    found: set[str] = set()
+    stack: list[object] = [node]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Node):
+            if item.op in _PEERS or (item.op == "call" and (item.args[0] in _STEPS or item.args[0] in _PEERS)):
+                found |= {item.args[0] if item.op == "call" else item.op} if symbols(item) else set()
+            stack.extend(item.args)
+        elif type(item) is tuple:
+            stack.extend(item)
+    return found
+
+
 def _is_no_number(node: Node) -> bool:
     return node.op in ("tuple", "set", "matrix", "named", "dots", "list")
 
@@ -93,6 +117,9 @@ def _decide(a: Node, b: Node, names: bool) -> bool:
     if form == "equal":
         note("exact", "the same normal form")
         return True
+    if names and _is_stepped_alone(a, b):
+        note("points", "one side alone takes steps: no points can show that these never matter")
+        return False
     note("points", "they agree" + (" at every sample point" if names else "") + ", to 90 digits")
     if form == "different":
         note("exact", "different normal forms: they differ below that")

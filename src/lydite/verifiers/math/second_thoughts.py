@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from lydite.verifiers.math.alternatives import offered
 from lydite.verifiers.text import holds
 
 MAX_TAIL = 2000
@@ -234,8 +235,9 @@ def behind(tail: str, at_once: bool = True) -> SecondThoughts:
         at_once: it follows right behind: "is not valid" says it of the answer.
     """
     tail = tail[:MAX_TAIL].replace("’", "'")
+    another = offered(tail)
     if not any(map(str.isalpha, tail)):
-        return NOTHING
+        return NOTHING if another is None else SecondThoughts(stated=another)
     back = holds(tail, _RETRACTING) and _RETRACTS.search(tail) is not None
     back = back or (holds(tail, _SLIPPING) and _SLIPS.search(tail) is not None)
     rejected: list[str] = []
@@ -246,7 +248,7 @@ def behind(tail: str, at_once: bool = True) -> SecondThoughts:
                 back = True
             elif len(rejected) < MAX_VALUES:
                 rejected.append(value)
-    return SecondThoughts(back, tuple(rejected), _stated(tail))
+    return SecondThoughts(back, tuple(rejected), _stated(tail) or another)
 
 
 def _named(tail: str) -> list[str | None]:

@@ -44,7 +44,7 @@ _QUALIFIES = re.compile(
 _YES_BUT = re.compile(
     r"\b(?:unless|if|maybe|perhaps|possibly|probably|might|could|except|only|sometimes|depends|but|not sure|or"
     r"|wait|actually"
-    r"|yes|no,)\b|\?",
+    r"|yes|no,)\b|\bno\s?[.;:!]?$|\?",
     re.IGNORECASE,
 )
 

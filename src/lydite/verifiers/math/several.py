@@ -26,6 +26,9 @@ _AT_FIRST = re.compile(
     r"|i (?:wrongly|mistakenly|incorrectly)|draft|intermediate|tempting)\b",
     re.IGNORECASE,
 )
+_SUMS_UP = re.compile(
+    r"\b(?:adding|add|plus|together|altogether|combin\w{1,4}|summing)\b[^.!?\n]{0,60}\btotal\b", re.IGNORECASE
+)
 _PART = re.compile(r"\b(?:part|step|case|half|stage|subproblem)s?\b|\([a-h]\)", re.IGNORECASE)
 _TURNS = re.compile(
     r"\b(?:but|however|actually|instead|now|corrected|correct|revised|final(?:ly)?|after|turned out|turns out"
@@ -70,7 +73,9 @@ def last_is_final(text: str, found: list[Box]) -> bool:
     if all(first) and (_TURNS.search(said) or _FINAL.search(said)):
         return True
     if not _FINAL.search(said):
-        return False
+        return bool(_SUMS_UP.search(said)) and all(
+            _PART.search(words) and not _CLAIMS.search(words) for words in ahead[:-1]
+        )
     last = found[-1].content.strip()
     return all(
         box.content.strip() == last or guess or _PART.search(words) or (_is_step(words) and not _CLAIMS.search(words))

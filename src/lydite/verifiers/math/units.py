@@ -82,6 +82,7 @@ _define("J", 1, J=1, joule=1, kJ=1000, MJ=10**6)
 _define("W", 1, W=1, watt=1, kW=1000, MW=10**6)
 _define("V", 1, V=1, volt=1, kV=1000, mV="0.001")
 _define("A", 1, A=1, amp=1, ampere=1, mA="0.001")
+_define("coulomb", 1, C=1, coulomb=1)
 _define("Hz", 1, Hz=1, hertz=1, kHz=1000)
 _define("Pa", 1, Pa=1, kPa=1000, pascal=1, MPa=10**6)
 _DERIVED: dict[str, tuple[int, tuple[tuple[str, int], ...]]] = {
