@@ -88,6 +88,30 @@ def test_nothing_to_check(text: str) -> None:
 
 @needs_coq
 @pytest.mark.parametrize(
+    "text",
+    [
+        "I can't prove this.",
+        "I’m not able to prove it.",
+        "I do not know how to prove the step, so I give up.",
+        "This cannot be proved by me.",
+        "I could not find a proof.",
+        "I'm sorry, I can't help with this.",
+    ],
+)
+def test_a_refusal_is_no_proof(text: str) -> None:
+    verdict = verify(coq(PLUS), text)
+    assert (verdict.outcome, verdict.reason) == (Outcome.UNPARSEABLE, "refused")
+
+
+@needs_coq
+def test_words_of_refusal_in_an_attempt_change_nothing() -> None:
+    comment = "(* Without induction I cannot prove this. *)"
+    assert verify(coq(PLUS), f"{comment}\n{PLUS}\n{PROOF}").correct
+    assert verify(coq(PLUS), f"I cannot prove it well.\n```coq\n{PLUS}\nProof. auto. Qed.\n```").reason != "refused"
+
+
+@needs_coq
+@pytest.mark.parametrize(
     ("statement", "words"),
     [
         ("Theorem t : forall n, n + = n.", "does not compile"),

@@ -5,11 +5,13 @@ definitions that it needs before it), ``allowed_axioms`` (names; default none), 
 command, default 60), ``memory_mb`` (default 2048).
 
 The text that is checked: the last complete fenced block labelled as the prover's, else the last complete block, else
-the whole text. A proof that does not state the theorem is put behind the statement.
+the whole text. A proof that does not state the theorem is put behind the statement. A text without a block that the
+prover does not accept, and that says that it gives no proof, is ``unparseable`` (``refused``).
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
@@ -29,6 +31,14 @@ _ID = "proof@1"
 MAX_TEXT = 200_000
 """Characters of a proof; longer ones are not an attempt at a theorem (reason ``resource``)."""
 SHOWN = 2000
+_NOTHING = ("does_not_compile", "not_proved")
+_NO_PROOF = re.compile(
+    r"\b(?:can ?not|can't|could not|couldn't|unable to|not able to|won't|will not|(?:do not|don't) know how to"
+    r"|(?:do not|don't) see how to|failed to) (?:be )?(?:\w+ )?"
+    r"(?:prove[nd]?|(?:find|give|write|construct|provide) (?:a|the|any) proof)\b"
+    r"|\b(?:no proof|give up|not provable|unprovable)\b",
+    re.IGNORECASE,
+)
 _LABELS = {"coq": ("coq", "rocq", "v", "gallina"), "lean4": ("lean", "lean4")}
 _SUM = "Theorem plus_zero (n : nat) : n + 0 = n."
 
@@ -80,7 +90,7 @@ class ProofVerifier:
         def check(submission: Submission) -> Verdict:
             text = _text(submission.text, settings.system)
             if text is None or not text.strip():
-                return Verdict.unparseable("refused" if is_refusal(submission.text) else "no_proof", _ID)
+                return Verdict.unparseable("refused" if _refuses(submission.text) else "no_proof", _ID)
             shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
             if len(text) > MAX_TEXT:
                 return Verdict.of(0.0, "resource", _ID, extracted=shown, detail=f"longer than {MAX_TEXT} characters")
@@ -88,6 +98,8 @@ class ProofVerifier:
                 outcome = prover.judge(text)
             except LostError as error:
                 return Verdict.invalid("sandbox_lost", _ID, detail=str(error)[:300])
+            if outcome.reason in _NOTHING and not blocks(submission.text) and _refuses(text):
+                return Verdict.unparseable("refused", _ID)
             score = float(outcome.reason == "correct")
             part = Part(settings.system, score, outcome.reason, outcome.evidence)
             return Verdict.of(score, outcome.reason, _ID, extracted=shown, parts=(part,))
@@ -99,6 +111,10 @@ class ProofVerifier:
 def _prover(settings: ProofConfig) -> Prover:
     kind = Coq if settings.system == "coq" else Lean
     return kind(settings.statement, settings.allowed_axioms, settings.timeout, settings.memory_mb)
+
+
+def _refuses(text: str) -> bool:
+    return is_refusal(text) or _NO_PROOF.search(text[-2000:].replace("’", "'")) is not None
 
 
 def _text(text: str, system: str) -> str | None:
