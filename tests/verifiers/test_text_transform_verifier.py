@@ -131,6 +131,42 @@ def test_one_case_takes_the_output_itself(text: str, right: bool) -> None:
     assert judge_output(text).correct is right
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<answer>a\nb</answer>", "a\nb"),
+        ("Sorted:\n<answer>\na\nb\n</answer>\nThat is all.", "a\nb"),
+        ("<answer>\n```\na\nb\n```\n</answer>", "a\nb"),
+        ("<answer>b</answer>, once more <answer>b</answer>", "b"),
+        (r"\boxed{a b}", "a b"),
+        (r"So it is \boxed{\text{a b}}.", "a b"),
+        ("`a b`", "a b"),
+        ("The output is `a b`.", "a b"),
+        ("**Output:** `a b`", "a b"),
+        ("Answer: a b", "a b"),
+        ("Output:\na\nb", "a\nb"),
+        ("`x`", "`x`"),
+        ("Answer: 4", "Answer: 4"),
+        ("<answer>x</answer>", "<answer>x</answer>"),
+        ("a `b` c", "a `b` c"),
+    ],
+)
+def test_an_output_amid_talk(text: str, expected: str) -> None:
+    assert judge_output(text, expected=expected).correct
+
+
+@pytest.mark.parametrize("text", ["<answer>a b</answer><answer>ab</answer>", r"\boxed{a b} or \boxed{ab}"])
+def test_different_outputs_are_ambiguous(text: str) -> None:
+    for expected in ("a b", "ab"):
+        verdict = judge_output(text, expected=expected, answer="output")
+        assert (verdict.outcome, verdict.reason) == (Outcome.UNPARSEABLE, "ambiguous")
+
+
+@pytest.mark.parametrize("text", ["It is `a b` or `b a`", "`a b` becomes `b a`, I think", "x `a b`"])
+def test_code_in_a_sentence_is_not_the_output(text: str) -> None:
+    assert not judge_output(text, expected="a b").correct
+
+
 def test_output_only_and_code_only() -> None:
     code = "def transform(text):\n    return '\\n'.join(sorted(text.split()))"
     assert not judge_output(code, answer="output").correct

@@ -9,9 +9,8 @@ Thinking is left out. Then the first of these that there is:
    last line;
 3. inline code: the last one before words that go on to explain (``matches``, ``Here``, ``for example`` ...), unless one
    behind them is introduced as the expression (``so the regex is``, ``I mean``, ``instead use``);
-4. bold text that is not a heading: the last;
-5. the line behind a label (``Regex: ...``, also on the next line), else the last line that is neither prose nor one of
-   an explanation.
+4. the line behind a label (``Regex: ...``, also on the next line), else the last bold text that is no heading, else
+   the last line that is neither prose nor one of an explanation.
 
 Several different ones in tags or boxes, in variables of a program, and ones that are offered by ``or``, are
 ``ambiguous``. What is left is taken as one of these:
@@ -49,7 +48,8 @@ _EXPLAINS = re.compile(
     re.IGNORECASE,
 )
 _INTRODUCES = re.compile(
-    rf"(?:\b{_NAMES}(?: is| would be| becomes)?:?|\bI mean|\b(?:instead|better|rather)(?: is|:|,)?(?: use)?|\buse)\s*\Z",
+    rf"(?:\b{_NAMES}(?: is| would be| becomes)?:?|\bI mean|\b(?:instead|better|rather)(?: is|:|,)?(?: use)?|\buse)"
+    r"\s*\Z",
     re.IGNORECASE,
 )
 _OR = re.compile(r"[\s,]*(?:or,? alternatively|or also|or|alternatively)[\s,:]*", re.IGNORECASE)

@@ -1,13 +1,17 @@
-"""``text_transform``: outputs, or a function that makes them, against what is expected.
+r"""``text_transform``: outputs, or a function that makes them, against what is expected.
 
 Which text counts: thinking is left out. The program is the last complete fenced block that defines the function, else
 the last one labelled as Python, else the last one, else what follows a fence that is never closed; without any, the
-whole text, where it defines the function. An output is the last complete fenced block, else what follows a fence that
-is never closed, else the whole text.
+whole text, where it defines the function. An output is what stands in ``<answer>`` tags, else in a box; else the last
+complete fenced block, else what follows a fence that is never closed; else the inline code of a text that is nothing
+else, but for a label or a sentence that ends with it (``The output is `x`.``); else what follows a label at the start
+(``Answer:``, ``Output:``); else the whole text. Different texts in tags or boxes are ``ambiguous``. Marks that the
+expected text holds itself are part of the output.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +25,7 @@ from lydite.verifiers.code.programs import calls_input, candidate_program, porta
 from lydite.verifiers.code.source import defines
 from lydite.verifiers.code.values import encode
 from lydite.verifiers.fences import fenced_blocks, pick_block
+from lydite.verifiers.marks import answers, inline
 from lydite.verifiers.protocol import Check, Example, Submission
 from lydite.verifiers.text import after_thinking, is_refusal
 from lydite.verifiers.text_transform.config import Case, TransformConfig, normaliser, read_config
@@ -32,6 +37,10 @@ MAX_SOURCE = 200_000
 MAX_TIMEOUTS = 3
 """Cases that may run out of time before the others are not run."""
 CHUNK = 16
+_LABEL = re.compile(
+    r"\s*[*_]{0,2}(?:final |the )?(?:answer|output|result)[*_]{0,2}:[*_]{0,2}[ \t]{0,9}\n?", re.IGNORECASE
+)
+_LEADS = re.compile(r"\s*[^`\n]{0,100}(?:\bis|\bbe|\bbecomes|:)[*_]{0,2}\s*|\s*", re.IGNORECASE)
 _PYTHON = frozenset({"python", "python3", "py", "py3", ""})
 
 _ID = "text_transform@1"
@@ -49,6 +58,7 @@ class TextTransformVerifier:
         "lydite.verifiers.code",
         "lydite.verifiers.exact",
         "lydite.verifiers.fences",
+        "lydite.verifiers.marks",
         "lydite.verifiers.text",
     )
     examples = (
@@ -131,15 +141,37 @@ def _source(text: str, entry: str) -> str | None:
 
 
 def _output(text: str, case: Case, normal: Callable[[str], str]) -> Verdict:
-    block = pick_block(fenced_blocks(text))
-    said = text if block is None else block.text
+    said = _said(text, case.expected)
+    if said is None:
+        return Verdict.unparseable("ambiguous", _ID)
     longest = 4 * len(case.expected) + 10_000  # what is longer is not the output, whatever is normalised
     fits, said = len(said) <= longest, well_formed(said[:longest])
     if fits and normal(said) == normal(case.expected):
         return Verdict.of(1.0, "correct", _ID, extracted=_shortened(said))
-    if block is None and is_refusal(text):
+    if "```" not in text and "~~~" not in text and is_refusal(text):
         return Verdict.unparseable("refused", _ID)
     return Verdict.of(0.0, "incorrect", _ID, extracted=_shortened(said))
+
+
+def _said(text: str, expected: str) -> str | None:
+    """The text that counts as the output; ``None`` where there are different ones."""
+    blocks = fenced_blocks(text)
+    if "<answer>" not in expected and "\\boxed" not in expected:
+        found = [_inside(one, expected) for one in answers(text.replace("\r\n", "\n"), blocks)]
+        if found:
+            return found[0] if len(set(found)) == 1 else None
+    return _inside(text, expected)
+
+
+def _inside(text: str, expected: str) -> str:
+    block = pick_block(fenced_blocks(text))
+    if block is not None:
+        return block.text
+    pieces = inline(text[-4000:]) if "`" not in expected and len(text) <= 4000 else []
+    if len(pieces) == 1 and _LEADS.fullmatch(text, 0, pieces[0].start) and text[pieces[0].end :].strip(" *_.\n") == "":
+        return pieces[0].text
+    label = _LABEL.match(text)
+    return text[label.end() :] if label is not None and _LABEL.match(expected) is None else text
 
 
 def _run(source: str, settings: TransformConfig, normal: Callable[[str], str]) -> list[Ran]:
