@@ -13,7 +13,7 @@ MAX_ANSWER = 1000
 
 _TEX = re.compile(
     r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|mathsf|textrm|operatorname|bf|rm|left|right"
-    r"|displaystyle)\b\s?|\\[,;:! ()\[\]]|[${}*_`~]"
+    r"|displaystyle)\b\s?|\\[,;:! ()\[\]]|[${}*_`]|(?<=\w)~|~(?!~?[(\[]?[A-Za-z])"
 )
 _OUTER = " .,;:!\"'“”‘’«»"
 _PADDED = re.compile(r"(?<=[(\[]) | (?=[)\]])")
@@ -35,7 +35,7 @@ class Options(NamedTuple):
 def plain(text: str) -> str:
     """A text without dressing (TeX, emphasis, outer quotes and punctuation), in NFKC, white space collapsed."""
     text = unicodedata.normalize("NFKC", text[: 4 * MAX_ANSWER])
-    text = " ".join(_TEX.sub("", text).split()).strip(_OUTER)
+    text = " ".join(_TEX.sub("", text).split()).rstrip(_OUTER).lstrip(_OUTER.replace("!", ""))  # "!=B" denies
     for opened, closed in ("()", "[]"):  # half of a pair
         text = text.removeprefix(opened) if closed not in text else text
         text = text.removesuffix(closed) if opened not in text and len(text) > 2 else text

@@ -12,7 +12,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from lydite.verifiers.choice.options import MAX_ANSWER, Options, plain
+from lydite.verifiers.choice.asserting import MAX_BEFORE, is_claim, is_pick
+from lydite.verifiers.choice.mentions import mentions
+from lydite.verifiers.choice.options import MAX_ANSWER, Options, only_letters, plain
 from lydite.verifiers.choice.reading import alone, is_bare, labelled, named
 from lydite.verifiers.choice.remarks import SENTENCE, explains
 from lydite.verifiers.text import boxes
@@ -20,6 +22,7 @@ from lydite.verifiers.text import boxes
 WINDOW = 65536
 """Characters at the end of a completion that are looked at."""
 MAX_ANSWERS = 20
+MAX_LOOKS = 100
 
 _TAG = re.compile(r"<answer>([^<]{0,2000}(?:<(?!/?answer>)[^<]{0,2000}){0,20})</answer>")
 _MARK = re.compile(r"^[ \t]*####[ \t]*(?!#)([^\n]{1,200})", re.MULTILINE)
@@ -29,7 +32,7 @@ _ANCHOR = re.compile(
     re.IGNORECASE,
 )
 _PICK = re.compile(
-    r"\b(?:choose|pick|select|go with|go for|so it is|so it's|it must be|i'd say|i say)\s(?:option |choice )?"
+    r"\b(?:choose|pick|select|go(?:ing)? (?:with|for)|so it is|so it's|it must be|i'd say|i say)\s(?:option |choice )?"
     r"([(\[]?[A-Z][)\]]?)(?=[.,;!]|\s*$|\s*\n)",
     re.IGNORECASE,
 )
@@ -47,7 +50,7 @@ _ASIDE = re.compile(
 )
 _CORRECTED = re.compile(
     r"\b(?:wait|actually|hmm+|correction|scratch that|on second thought|i was wrong|that's wrong|let me re\w+|sorry"
-    r"|or rather|no)\b(?=[\s,.!:;…-])",
+    r"|or rather|no|edit|edited|update|alternatively|alternative|instead|revised)\b(?=[\s,.!:;…-])",
     re.IGNORECASE,
 )
 _CONCLUDED = re.compile(
@@ -78,9 +81,16 @@ def answers(text: str, options: Options) -> list[Answer]:
         return claims
     tail = max(0, len(text) - 4 * MAX_ANSWER)
     picks = [match for match in _PICK.finditer(text, tail) if match.group(1).strip("()[]").isupper()]
+    picks = [
+        match for match in picks if is_pick(text[max(0, match.start() - MAX_BEFORE) : match.start()], match.group())
+    ]
     if picks:
         return [_sentence(text, match.start(1)) for match in picks[-MAX_ANSWERS:]]
     return _in_first_line(text, options) or _in_last_line(text, tail, options)
+
+
+def _claimed(text: str, match: re.Match[str]) -> bool:
+    return is_claim(text[max(0, match.start() - MAX_BEFORE) : match.start()])
 
 
 def _boxed(text: str) -> list[Answer]:
@@ -101,7 +111,9 @@ def _marked(text: str) -> list[Answer]:
 
 def _claims(text: str, options: Options) -> list[Answer]:
     """What stands behind "the answer is", where it names a choice."""
-    spans = [match.span() for match in _ANCHOR.finditer(text)][-MAX_ANSWERS:]
+    spans = [match.span() for match in list(_ANCHOR.finditer(text))[-MAX_LOOKS:] if _claimed(text, match)][
+        -MAX_ANSWERS:
+    ]
     if not spans:
         return []
     ends = [start for start, _ in spans[1:]] + [len(text)]
@@ -150,7 +162,9 @@ def _in_last_line(text: str, tail: int, options: Options) -> list[Answer]:
         return found[::-1]
     end = lines[-1][-MAX_ANSWER:]
     offset = text.rindex(end)
-    return [_sentence(text, offset + match.start(1)) for match in _SAID.finditer(end)][-MAX_ANSWERS:]
+    return [_sentence(text, offset + match.start(1)) for match in _SAID.finditer(end) if _claimed(end, match)][
+        -MAX_ANSWERS:
+    ]
 
 
 def _sentence(text: str, start: int) -> Answer:
@@ -167,6 +181,8 @@ def taken_back(text: str, answer: Answer, read: frozenset[str], options: Options
     following = next((said for part in SENTENCE.split(rest, maxsplit=3)[:3] if (said := plain(part))), "")
     if is_bare(following, options) and named(following, options) != read:
         return True
+    if _withdrawn(rest, read, options):
+        return True
     for match in list(_CORRECTED.finditer(rest))[:MAX_ANSWERS]:
         at = match.end()
         again = _CORRECTED.match(rest, at + len(rest[at:]) - len(rest[at:].lstrip(" ,.!:;…-")))
@@ -178,3 +194,25 @@ def taken_back(text: str, answer: Answer, read: frozenset[str], options: Options
         if other is not None and other != read:
             return True
     return False
+
+
+def _withdrawn(rest: str, read: frozenset[str], options: Options) -> bool:
+    """Whether the same sentence denies the choice ("A, C but not A"), or a labelled line gives another letter."""
+    same = SENTENCE.split(rest, maxsplit=1)[0]
+    if _NO.match(rest.partition("\n")[0]):
+        return True
+    if _DENIES.match(same) and any(one.letter in read for one in mentions(same, options.texts)):
+        return True
+    for line in rest.splitlines()[:MAX_ANSWERS]:
+        label, colon, other = line.rpartition(":")
+        letters = only_letters(plain(other)) if colon and len(label.split()) <= 4 else frozenset()
+        if letters and letters != read and not _OTHERS.search(label):
+            return True
+    return False
+
+
+_DENIES = re.compile(r"\W*(?:(?:and|but|yet|though)\s)?(?:not|never|rather than|instead of|without)\s", re.IGNORECASE)
+_NO = re.compile(r"[\s,;.–—-]*(?:no|nope|nah)[\s.!]*$", re.IGNORECASE)
+_OTHERS = re.compile(
+    r"\b(?:wrong|incorrect|false|eliminat\w+|reject\w+|not|others|rest|exclud\w+|out|distractors?)\b", re.I
+)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from lydite.verifiers.choice.mentions import mentions
+from lydite.verifiers.choice.asserting import asserts_letter, asserts_text
+from lydite.verifiers.choice.mentions import Mention, mentions
 from lydite.verifiers.choice.options import Options, fold, only_letters
 from lydite.verifiers.choice.remarks import SENTENCE, explains, undenied
 
@@ -63,7 +64,7 @@ def is_bare(said: str, options: Options) -> bool:
 def _without_lead(said: str) -> str:
     lead = _LEAD.match(said)
     rest = said[lead.end() :] if lead else said
-    return rest.strip(" .,;:!\"'") or said
+    return rest.rstrip(" .,;:!\"'").lstrip(" .,;:\"'") or said
 
 
 def _among_words(said: str, options: Options) -> frozenset[str] | None:
@@ -71,10 +72,10 @@ def _among_words(said: str, options: Options) -> frozenset[str] | None:
         return settled
     every = mentions(said, options.texts)
     found = undenied(said, every)
-    letters = {mention.letter for mention in found}
+    kept, letters = set(found), {mention.letter for mention in found}
     if not found or said.endswith("?"):
         return None
-    if letters & {mention.letter for mention in every if mention not in found}:
+    if letters & {mention.letter for mention in every if mention not in kept}:
         return TWO_MINDS  # "B. B is wrong"
     if options.texts and not letters <= set(options.texts):
         if any(_LISTED.match(said[a.end : b.start]) for a, b in pairwise(found)):
@@ -87,6 +88,8 @@ def _among_words(said: str, options: Options) -> frozenset[str] | None:
         return TWO_MINDS
     if len(letters) == 1:
         first = found[0]
+        if not _asserted(said, found):
+            return None
         if first.spelled or first.start < 2 or len(found) > 1 or options.texts:
             return frozenset(letters)
         return frozenset(letters) if said[first.start] in "([" or first.letter not in "AI" else None
@@ -101,6 +104,15 @@ def _among_words(said: str, options: Options) -> frozenset[str] | None:
         if all(mention.spelled for mention in others) and not _HEDGE.search(remark) and remark[:1] == " ":
             return frozenset({found[0].letter})
     return TWO_MINDS
+
+
+def _asserted(said: str, found: list[Mention]) -> bool:
+    """Whether some mention of the one choice gives it as the answer, and none of its text rejects it."""
+    spelled = [one for one in found if one.spelled]
+    if spelled:
+        last = max(one.end for one in found[:2])
+        return asserts_text(said, found[0].start, last) and all(asserts_text(said, *one[2:]) for one in spelled)
+    return any(asserts_letter(said, *one[2:]) for one in found)
 
 
 def _first(said: str, options: Options) -> frozenset[str] | None:

@@ -33,7 +33,7 @@ class ChoiceVerifier:
     """Letter, text, or both; never two minds."""
 
     name = "choice"
-    version = 2
+    version = 3
     modules = ("lydite.verifiers.choice", "lydite.verifiers.text")
     examples = (
         Example(
