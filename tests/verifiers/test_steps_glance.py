@@ -26,6 +26,14 @@ AT_A_GLANCE = [
     "x <= 5, and 5 + 3 = 8.",
     "Total cost = 3 * 4 = 12.",
     "3 × 4 = 12, and that’s all.",
+    "20% of 50 = 10, and 1/4 of 8 = 2.",
+    "It makes a total of 36 + 24 = 60 blocks of wood",
+    "He runs 12 x 2 = 24 times a year.",
+    "60 bottles * $2/bottle = $120",
+    "200g + 100g = 300 grams of flour, 100 * .05 = 5",
+    "2*(3 + 4) = 14, (60 + 66) / 3 = 42.",
+    "$\\frac{12}{3} \\cdot 2 = 8$.",
+    "n = 5 = 4",
 ]
 
 FALSE_AT_A_GLANCE = [
@@ -54,6 +62,13 @@ TO_BE_READ = [
     "5 y-x = 10 / 3",
     "we get -3 + 5 = 8",
     "17 / 5 = 3 and a and a and a remainder 1",
+    "if x = 5 * 11 = 56.",
+    "x = 5 + 3 = 8 \n- 4 * 2 = 8",
+    "5 * 17 = 85%",
+    "8 - \\frac{12}{3} \\cdot \\frac{1}{2}^2 = 7.",
+    "5 + 3 = 8 times two",
+    "1/2 of 8 + 1 = 6.",
+    "percent of 5 + 3 = 9.",
 ]
 
 
@@ -96,7 +111,7 @@ PIECES = [
         " \\sqrt \\times \\cdot \\pi \\boxed{8} dogs cats apples hours kg m million percent % of and a with remainder"
         " r so if is by plus times equals get Step . , ; : ? ! ( ) { } [ ] $ \\$ ** * \\( \\) \\[ \\] \\\\ \\, &"
         " \\text{a,b} ... -- — – × ÷ ≈ ’ ½ ² < > <= => != == # _ _1 \\left( \\foo{ \\quad \\approx ```"
-        " <<5+3=9>> - clips. 5+3=8 5+3=9"
+        " <<5+3=9>> - clips. 5+3=8 5+3=9 20% (5+3) /pen 200g of times .25 \\frac{12}{3}"
     ),
     *(
         "\n",
@@ -109,9 +124,12 @@ PIECES = [
         "y + 3 = ",
         "= x = ",
         "5 cats + 3 cats = 8 cats",
+        "20% of 50 = 10",
+        "8 times a day",
+        "dogs. The",
     ),
 ]
-SPACES = st.sampled_from([" ", " ", " ", "", "", "  ", "\n"])
+SPACES = st.sampled_from([" ", " ", " ", "", "", "  ", "\n", " \n"])
 FREE = st.lists(st.tuples(st.sampled_from(PIECES), SPACES), max_size=12).map(
     lambda pairs: "".join(piece + space for piece, space in pairs)
 )
@@ -141,6 +159,9 @@ WORK = st.lists(claims_in_work() | FREE, min_size=1, max_size=4).map("".join)
 
 @settings(max_examples=400)
 @given(WORK)
+@example("m 5 * 17 = 85% ")
+@example("if x = 5 \\times 11 = 56 ")
+@example("3 cats + 5 = 8  3)>\nthen f(2)  there. So\\cdot 5 <. The x  =  \n- 4*2=8 ")
 @example("x  x = 13 / 13 = 2 => ")
 @example("5+3=9 =>\n\\pi’ 5 + 3 = 8 >")
 @example("so we get x = 29 + 17 = 46 ofx = 8 * 13 = 104\n1,250 dollars in total\n ")

@@ -25,7 +25,15 @@ from lydite.verifiers.math.tokens import tokenize as math_tokens
 from lydite.verifiers.steps.glance import Said, glance
 from lydite.verifiers.steps.reading import statements
 from lydite.verifiers.steps.sides import Piece, Side, Statement
-from lydite.verifiers.steps.tokens import MAX_TOKENS, TooManyClaimsError, regions, tokenize
+from lydite.verifiers.steps.tokens import (
+    MAX_TOKENS,
+    TooManyClaimsError,
+    may_claim,
+    regions,
+    sentences,
+    tokenize,
+    without_notes,
+)
 from lydite.verifiers.text import after_thinking
 
 MAX_CLAIMS = 1000
@@ -68,40 +76,45 @@ def find_falsehood(text: str) -> list[Claim]:
     work = after_thinking(text)
     if work is None:
         return []
-    if "```" not in work and "<<" not in work and (said := glance(work)) is not None:
-        return _distinct(said)
+    if "```" not in work:
+        text, notes = without_notes(work)
+        said = glance("\n".join([text, *notes]) if notes else text)
+        if said is not None:
+            return _distinct(said)
     reader = _Reader()
     for region in regions(work):
-        if glance(region) != [] and not all(claim.right for _, claim in reader.claims(region)):
-            return reader.all_of(work)
+        for part in sentences(region):
+            if glance(part) != [] and not all(claim.right for _, claim in reader.claims(part)):
+                return reader.all_of(work)
     return []
 
 
 class _Reader:
-    """Reads regions, each once."""
+    """Reads parts of the work, each once."""
 
     def __init__(self) -> None:
         self._read: dict[str, list[tuple[object, Claim]]] = {}
         self._tokens = 0
 
-    def claims(self, region: str) -> list[tuple[object, Claim]]:
-        """The claims of a region, each with what identifies it."""
-        claims = self._read.get(region)
+    def claims(self, part: str) -> list[tuple[object, Claim]]:
+        """The claims of a part, each with what identifies it."""
+        claims = self._read.get(part)
         if claims is None:
-            tokens = tokenize(region)
+            tokens = tokenize(part)
             self._tokens += len(tokens)
             if self._tokens > MAX_TOKENS:
                 raise TooManyClaimsError
-            claims = [claim for statement in statements(tokens) for claim in _claims(statement, region)]
-            self._read[region] = claims
+            claims = [claim for statement in statements(tokens) for claim in _claims(statement, part)]
+            self._read[part] = claims
         return claims
 
     def all_of(self, work: str) -> list[Claim]:
         """The claims of the work, in order, each once."""
         found: dict[object, Claim] = {}
         for region in regions(work):
-            for key, claim in self.claims(region):
-                found.setdefault(key, claim)
+            for part in sentences(region):
+                for key, claim in self.claims(part) if may_claim(part) else ():
+                    found.setdefault(key, claim)
             if len(found) > MAX_CLAIMS:
                 raise TooManyClaimsError
         return list(found.values())

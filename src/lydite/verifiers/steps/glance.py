@@ -13,7 +13,17 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
-from lydite.verifiers.steps.beside import HEAD, JOINED, PARTED, TAIL, UNKNOWN_HEAD, UNKNOWN_TAIL
+from lydite.verifiers.steps.beside import (
+    HEAD,
+    JOINED,
+    JOINING,
+    NO_UNITS,
+    PARTED,
+    SPOKEN,
+    TAIL,
+    UNKNOWN_HEAD,
+    UNKNOWN_TAIL,
+)
 from lydite.verifiers.steps.reading import LABELS, SUPPOSED
 
 MAX_SIGNS = 5000
@@ -24,9 +34,22 @@ _ROUNDED = 2
 """Decimals from which on a rounded number may stand behind ``=``, as in ``claims``."""
 _LARGEST_POWER = 12
 
-_ITEMS = re.compile(r"([-+*/^×÷·−–]|(?<![a-z])x(?![a-z])|\\[a-z]+|)[ ${\\]*([\d.,]+)")
+_ITEMS = re.compile(r"([-+*/^×÷·−–]|(?<![a-z])(?:x|of)(?![a-z])|\\[a-z]+|)[ ${\\]*([\d.,]+(?:\\?%)?|\([^()]*\))")
+_FRACTION = re.compile(r"\\[dt]?frac\{(\d+)\}\{(\d+)\}")
+_NAMES = re.compile(r"(?<![a-z\\])[a-z]{3,}")
 _TWO = re.compile(r"(\d+) ?([-+*]) ?(\d+)")  # what most work is made of
-_SIGNS = {"×": "*", "·": "*", "x": "*", "\\times": "*", "\\cdot": "*", "÷": "/", "\\div": "/", "−": "-", "–": "-"}
+_SIGNS = {
+    "×": "*",
+    "·": "*",
+    "x": "*",
+    "of": "*",
+    "\\times": "*",
+    "\\cdot": "*",
+    "÷": "/",
+    "\\div": "/",
+    "−": "-",
+    "–": "-",
+}
 # The simplest of all: whole numbers, no division that could be read in two ways. Of these it can be said what is false.
 _SIMPLE = re.compile(r"-?[\d,]++\$?(?: ?(?:[-+*^]|\\cdot|\\times) {0,2}(?:\\?\$)?[\d,]++\$?| / [\d,]++)*+")
 _ODD_CHARACTER = re.compile("[^\x00-\x7f\u00c0-\u024f–—−×÷·‘’“”…°£€½√π≤≥•]")
@@ -63,7 +86,7 @@ class _Side(NamedTuple):
     simple: bool = False
 
 
-_ODD = _Side("")
+_ODD = _Side("", 0, 0)
 """A side that may be anything. ``None`` stands for one that claims nothing."""
 
 
@@ -83,7 +106,8 @@ def glance(text: str) -> list[Said] | None:
     if not last:
         return []
     settled: list[tuple[_Side, _Side, bool]] = []
-    false = False
+    right = True
+    begun = True  # no chain begins with an unknown value, before which "if" may stand
     signs = [_is_sign(before, behind) for before, behind in pairwise(parts)]
     signs.append(False)
     head: _Side | None
@@ -94,28 +118,27 @@ def glance(text: str) -> list[Said] | None:
             # Behind unknown values alone, a side matters only where it is the left side of the next sign as well.
             head = _head(part, last=index == last) if any(chain) else _ODD
             if head is _ODD and goes_on and (joined := JOINED.fullmatch(part)) is not None:
-                chain.append(_side(joined["side"], clean=not joined["unit"]))
+                side, unit = joined.groups()
+                chain.append(_side(side + unit, clean=not unit))
                 continue
             chain.append(head)
-            left = None
-            for right in chain:
-                if right is None:
-                    continue
-                if left is not None:
-                    if left is _ODD or right is _ODD or (true := _settle(left, right)) is None:
-                        return None
-                    settled.append((left, right, true))
-                    false = false or not true
-                left = right
+            claims = _claims(chain)
+            if claims is None:
+                return None
+            if claims:
+                settled += claims
+                begun = begun and chain[0] is not None
+                for _, _, true in claims:
+                    right = right and true
         if goes_on:
             turned = _turned(part)
             tail = _tail(turned, first=False)
             if head is None and tail is None and PARTED.match(turned) is None:
                 return None  # "5 + 3 = x = 9"
             chain = [tail]
-    if not false:
+    if right:
         return []
-    if not _is_flat(text) or not all(left.simple and right.simple for left, right, _ in settled):
+    if not begun or not _is_flat(text) or not all(left.simple and right.simple for left, right, _ in settled):
         return None  # something may be missing
     return [said for one in settled if (said := _said(*one)) is not None]
 
@@ -143,28 +166,57 @@ def _turned(part: str) -> str:
 
 def _tail(turned: str, *, first: bool) -> _Side | None:
     """The side that ends where a part of the text does. ``first``: nothing stands before what is given."""
-    if (match := TAIL.match(turned)) is not None:
-        if match.end() == len(turned) and not first:
+    match = TAIL.match(turned)
+    if match is None:
+        return _unknown(UNKNOWN_TAIL.match(turned), -1, 4)
+    if match.end() == len(turned) and not first:
+        return _ODD
+    side, unit, clean, word = match.groups()
+    side = side[::-1]
+    plain = clean is not None
+    if word is not None:
+        words = word[::-1].casefold().split()
+        name = words[-1]
+        if not SPOKEN.isdisjoint(words) or (name in JOINING and (name != "of" or len(words) == 1)):
             return _ODD
-        unit, side, clean, word = match.groups()
-        plain = clean is not None
-        if word is not None:
-            name = word[::-1].casefold()
-            plain = name not in SUPPOSED and name.removesuffix("s") not in LABELS
-        return _side(side[::-1], clean=plain and not unit)
-    return None if UNKNOWN_TAIL.match(turned) is not None else _ODD
+        plain = name not in SUPPOSED and name.removesuffix("s") not in LABELS
+    if unit:
+        plain = False
+    return _side(side, clean=plain)
 
 
 def _head(part: str, *, last: bool) -> _Side | None:
     """The side that a part of the text begins with. ``last``: no sign of equality stands behind it."""
-    if (match := HEAD.match(part)) is not None:
-        if match.end() == len(part) and not last:
+    match = HEAD.match(part)
+    if match is None:
+        return _unknown(UNKNOWN_HEAD.match(part), 1, 0)
+    if match.end() == len(part) and not last:
+        return _ODD
+    boxed, text, clean, remark, words, many = match.groups()
+    if words is not None and (not SPOKEN.isdisjoint(words.casefold().split()) or (many and words.count(" ") < 5)):
+        return _ODD
+    if boxed is not None:
+        return _side(boxed[boxed.index("{") + 1 : -1], clean=False)._replace(decimals=0)
+    side = _side(text, clean=clean is not None)
+    return _ODD if side.signs and remark is not None else side  # "3 + 4 (5)" may be a product
+
+
+def _unknown(match: re.Match[str] | None, step: int, spaces: int) -> _Side | None:
+    """``None`` where a side claims nothing. ``step``: -1 for text that is turned round."""
+    if match is None:
+        return _ODD
+    found = match.groupdict()
+    words = found["words"] or found.get("word")
+    if words is not None:
+        named = [word for word in words[::step].casefold().split() if len(word) > 1]  # "x" is an unknown value here
+        if not SPOKEN.isdisjoint(named) or (found.get("many") and words.count(" ") < spaces):
             return _ODD
-        if (boxed := match["boxed"]) is not None:
-            return _side(boxed[boxed.index("{") + 1 : -1], clean=False)._replace(decimals=0)
-        side = _side(match["side"], clean=match["clean"] is not None)
-        return _ODD if side.signs and match["remark"] is not None else side  # "3 + 4 (5)" may be a product
-    return None if UNKNOWN_HEAD.match(part) is not None else _ODD
+    return _ODD if found["side"] and _has_no_unit(found["side"][::step]) else None
+
+
+def _has_no_unit(side: str) -> bool:
+    """Whether a side has a word that no unit has."""
+    return not NO_UNITS.isdisjoint(_NAMES.findall(side.casefold()))
 
 
 def _side(text: str, *, clean: bool) -> _Side:
@@ -179,10 +231,20 @@ def _side(text: str, *, clean: bool) -> _Side:
             return _Side(text, int(one) - int(other), 1, 1, 0, clean)
         if sign == "*":
             return _Side(text, int(one) * int(other), 1, 1, 0, clean)
-    items = _ITEMS.findall(text)
+    if _has_no_unit(text):
+        return _ODD
+    read = text
+    if "frac" in text:
+        read = _FRACTION.sub(r"\1/\2", text)
+        if read.count("/") > text.count("frac") or "div" in text or "÷" in text or "^" in text:
+            return _ODD  # what is divided or raised is the whole fraction
+    items = _ITEMS.findall(read)
     if len(items) == 1 and not items[0][0]:
+        if text[0] == "(":
+            inner = _side(text[1:-1], clean=False)
+            return inner if inner is _ODD else inner._replace(text=text, decimals=0)
         top, bottom, decimals = _number(items[0][1])
-        return _Side(text, top, bottom, 0, decimals, clean and not decimals)
+        return _Side(text, top, bottom, 0, decimals, clean and bottom == 1)
     total, total_bottom = 0, 1
     top, bottom = 0, 1  # of the product that is open
     before = last = (1, 1)  # what its last factor is multiplied with, and that factor
@@ -190,7 +252,7 @@ def _side(text: str, *, clean: bool) -> _Side:
         sign = _SIGNS.get(written, written)
         one, under = (int(number), 1) if number.isdigit() else _number(number)[:2]
         if sign == "^":
-            if under != 1 or one > _LARGEST_POWER or (index and items[index - 1][0] == "^"):
+            if under != 1 or not 0 <= one <= _LARGEST_POWER or items[index - 1][0] == "^" or "%" in items[index - 1][1]:
                 return _ODD
             last = last[0] ** one, last[1] ** one
         elif sign == "*" or sign == "/":
@@ -207,11 +269,38 @@ def _side(text: str, *, clean: bool) -> _Side:
 
 
 def _number(text: str) -> tuple[int, int, int]:
-    """A number as a fraction, and its decimals."""
-    if "," in text:
-        text = text.replace(",", "")
-    whole, point, decimals = text.partition(".")
+    """A number as a fraction, and its decimals, where it may be rounded to them."""
+    if text[0] == "(":
+        side = _side(text[1:-1], clean=False)
+        return side.top, side.bottom, 0
+    if text[0] == "(":
+        return *_side(text[1:-1], clean=False)[1:3], 0
+    if text[-1] == "%":
+        top, bottom, _ = _number(text[:-1].rstrip("\\"))
+        return top, bottom * 100, 0
+    whole, point, decimals = text.replace(",", "").partition(".")
     return (int(whole + decimals), 10 ** len(decimals), len(decimals)) if point else (int(whole), 1, 0)
+
+
+def _claims(chain: list[_Side | None]) -> list[tuple[_Side, _Side, bool]] | None:
+    """Neighbours that are known, with whether they are equal; ``None`` where a claim cannot be settled."""
+    known = [side for side in chain if side is not None]
+    if len(known) < 2:
+        return []
+    worked = 0
+    for side in known:
+        if side is _ODD:
+            return None
+        worked += side.signs
+    if not worked:
+        return []
+    claims = []
+    for left, right in pairwise(known):
+        true = _settle(left, right)
+        if true is None:
+            return None
+        claims.append((left, right, true))
+    return claims
 
 
 def _settle(left: _Side, right: _Side) -> bool | None:

@@ -49,6 +49,8 @@ _FENCE = re.compile(r"^[ \t]{0,3}```[ \t]*([A-Za-z+#]+)[^\n]*$(?:\n(?![ \t]{0,3}
 _PLAIN_FENCES = frozenset(["text", "txt", "math", "latex", "tex", "markdown", "md", "plaintext", "plain"])
 _NOTE = re.compile(r"<<([^<>\n]{1,200})>>")
 _DASH = re.compile(r"[—―]|(?<=\s)--+(?=\s)")
+# "5 is right. Boxes x 3" is a product, across the sentence.
+_SENTENCE = re.compile(r"\\.|[()\[\]{}]|(?<=[a-z]{3})\.(?= [A-Z][a-z])(?! \w+ (?:\w+ )?[xX])", re.DOTALL)
 _ITEM = re.compile(r"[-+*•·][ \t]")
 
 _COMMANDS = {
@@ -114,9 +116,7 @@ def regions(text: str) -> Iterator[str]:
     """
     if "```" in text:
         text = _FENCE.sub(lambda fence: fence[0] if fence[1].casefold() in _PLAIN_FENCES else "\n", text)
-    notes = list(dict.fromkeys(match.group(1) for match in _NOTE.finditer(text))) if "<<" in text else []
-    if notes:
-        text = _NOTE.sub("", text)
+    text, notes = without_notes(text)
     start = end = 0  # of the region that is open
     places = relations(text)
     if len(places) + len(notes) > MAX_RELATIONS:
@@ -132,6 +132,35 @@ def regions(text: str) -> Iterator[str]:
         yield _spelled(text, start, end)
     for note in notes:
         yield _spelled(note, 0, len(note))
+
+
+def without_notes(text: str) -> tuple[str, list[str]]:
+    """A text without its annotations ``<<...>>``, and what stands in those, each once."""
+    notes = list(dict.fromkeys(_NOTE.findall(text))) if "<<" in text else []
+    return (_NOTE.sub("", text) if notes else text), notes
+
+
+def may_claim(part: str) -> bool:
+    """Whether a part of a region may hold a sign of equality."""
+    if "=" in part or not part.isascii():
+        return True
+    lower = part.lower()
+    return "equal" in lower or ("\\" in part and any(sign in lower for sign in ("approx", "simeq", "doteq")))
+
+
+def sentences(region: str) -> Iterator[str]:
+    """A region cut where a sentence ends within no bracket: what is claimed on one side is not read on the other."""
+    start = depth = 0
+    for match in _SENTENCE.finditer(region):
+        mark = match.group()
+        if mark in "([{":
+            depth += 1
+        elif mark in ")]}":
+            depth = max(0, depth - 1)
+        elif mark == "." and not depth:
+            yield region[start : match.end()]
+            start = match.end()
+    yield region[start:]
 
 
 def _spelled(text: str, start: int, end: int) -> str:
