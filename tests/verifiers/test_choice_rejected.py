@@ -18,6 +18,8 @@ REJECTED = [
     "Nobody would go with {}.", "Who knows if it is {}.", "The least likely option is {}.", "~~{}~~",
     "{} seems unlikely.", "{} is out of the question.", "Of all of them I like {} least.", "!={}",
     "I refuse to choose {}.", "The answer is {}, no.", "The answer is hardly {}.",
+    "The answer is {}? No.", "{} is right out.", "Few would say the answer is {}.", "I pick any but {}.",
+    "You might think it is {}.",
 ]  # fmt: skip
 
 GIVEN = [
@@ -27,7 +29,9 @@ GIVEN = [
     "I'm going with {}.", "After some thought I choose {}.", "If we weigh them, the answer is {}.",
     "It cannot be A, so the answer is {}.", "A is not it, hence it is {}.", "I choose {}, not A.",
     "Since A is not heavy enough, I pick {}.", "The answer is {} (not A).", "We conclude that it is {}.",
-    "That leaves {}.", "Clearly {}", "The most appropriate option is {}.", "{}, I think.", "The statement that is not true is {}.", "The incorrect statement is {}.", "{} is clearly true.",
+    "That leaves {}.", "Clearly {}", "The most appropriate option is {}.", "{}, I think.", "No doubt the answer is {}.",
+    "The statement that is not true is {}.", "The incorrect statement is {}.",
+    "{} is clearly true.",
     "Answer: {}\n\nIncorrect options: A, C", "\\boxed{{{}}}",
 ]  # fmt: skip
 
@@ -62,7 +66,8 @@ def test_a_text_may_stand_in_a_full_sentence(form: str) -> None:
 
 @pytest.mark.parametrize(
     "turn", ["EDIT: C", "Alternatively: C", "Alternatively, C", "Update: (C)", "Edit - C", "New answer: C",
-             "Second choice: C", "Revised: **C**", "Other possibility: C.\n", "Corrected answer: C", "Instead: C"]
+             "Second choice: C", "Revised: **C**", "Other possibility: C.\n", "Corrected answer: C", "Instead: C",
+             "Or C", "Strike that, C"]
 )  # fmt: skip
 @pytest.mark.parametrize("first", ["Answer: B", "The answer is B.", "\\boxed{B}", "B"])
 def test_an_answer_taken_back(first: str, turn: str) -> None:

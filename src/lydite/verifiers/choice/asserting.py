@@ -65,12 +65,14 @@ def asserts_letter(said: str, start: int, end: int) -> bool:
     if not _ANSWERING.fullmatch(before):
         return False
     sentence = _OWN_END.split(behind, maxsplit=1)[0]
+    if behind[len(sentence) : len(sentence) + 1] == "?":
+        return False
     if not sentence.strip(" .,;:!\"')]*"):
         return "=" not in behind[:2]
     if _REASON.match(sentence):
         return True
     approves = _APPROVES.match(sentence)
-    if approves and _APPROVAL.search(approves.group()):
+    if approves and not re.match(r"out\b", sentence[approves.end() :]) and _APPROVAL.search(approves.group()):
         return not _REJECTS.search(approves.group() + sentence[approves.end() :].partition(",")[0])
     if re.match(r"[)\]]?\s?[,;(-]?\s*(?:not|rather than|instead of|and not|but not|no)\s+(?:option\s)?\S", sentence):
         return not re.match(r"[)\]]?\s?[,;-]?\s*no\b", sentence)
@@ -94,7 +96,14 @@ def asserts_text(said: str, start: int, end: int) -> bool:
 
 def is_claim(before: str) -> bool:
     """Whether what leads to "the answer is", "I choose", "it is" leaves it a claim ("I doubt that ..." does not)."""
-    return not _BEFORE_REJECTS.search(_clause(before[-MAX_BEFORE:]))
+    clause = _NO_DOUBT.sub("", _clause(before))
+    return not _BEFORE_REJECTS.search(clause) and not _SAID_BY_OTHERS.search(clause)
+
+
+_NO_DOUBT = re.compile(r"\b(?:no|without(?: any| a)?|beyond(?: any)?) doubt\b", re.IGNORECASE)
+_SAID_BY_OTHERS = re.compile(
+    r"\b(?:might|(?<!a )few|nobody|no one|people|students|others|tempt\w*|mistake\w*)\b", re.IGNORECASE
+)
 
 
 def is_pick(before: str, phrase: str) -> bool:

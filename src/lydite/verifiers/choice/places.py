@@ -49,8 +49,8 @@ _ASIDE = re.compile(
     r",? (?:because|since|as|rather than|instead of|and not|but not)\s|, (?:not|so|for)\s", re.IGNORECASE
 )
 _CORRECTED = re.compile(
-    r"\b(?:wait|actually|hmm+|correction|scratch that|on second thought|i was wrong|that's wrong|let me re\w+|sorry"
-    r"|or rather|no|edit|edited|update|alternatively|alternative|instead|revised)\b(?=[\s,.!:;…-])",
+    r"\b(?:wait|actually|hmm+|correction|(?:scratch|strike|make) that|on second thought|i was wrong|that's wrong"
+    r"|let me re\w+|sorry|or rather|no|edit|edited|update|alternatively|alternative|instead|revised)\b(?=[\s,.!:;…-])",
     re.IGNORECASE,
 )
 _CONCLUDED = re.compile(

@@ -27,7 +27,7 @@ _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|(?:could|may|might) (?:well )
 _GAP = r"[\s,;:.()\[\]\-–—=&+\"']*"
 _JOINED = re.compile(rf"{_GAP}(?:(?:and|i\.e\.?|that is|namely|which is|is|option|meaning)\s)?{_GAP}$")
 _LISTED = re.compile(r"[\s,;()\[\]&+.]*(?:and)?[\s,;()\[\]&+.]*$")
-_LOOSE = re.compile(r"[\W_]*+(?:(?:and|or|versus|vs|maybe|either|both)\b[\W_]*+)*+")
+_LOOSE = re.compile(r"[\W_]*+(?:(?:and|or|versus|vs|maybe|either|both)\b[\W_]*+)*+", re.IGNORECASE)
 
 
 def named(said: str, options: Options) -> frozenset[str] | None:

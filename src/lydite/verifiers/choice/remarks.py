@@ -19,7 +19,7 @@ MAX_SENTENCES = 200
 SENTENCE = re.compile(r"[.!?](?:\s|$)|\n")
 _DENIED_BEFORE = re.compile(
     r"(?:\b(?:not|never|neither|nor|except|without|isn't|wasn't|cannot be|can't be|rather than|instead of|exclud\w+"
-    r"|(?:anything|everything|all|nothing) but)|n't)\s(?:(?:be|think|believe|say|it|is|it's|that)\s){0,4}"
+    r"|(?:any|anything|everything|all|nothing) but)|n't)\s(?:(?:be|think|believe|say|it|is|it's|that)\s){0,4}"
     r"(?:(?:the|option|choice|answer|either)\s){0,3}[(\[\"']?$",
     re.IGNORECASE,
 )

@@ -6,7 +6,7 @@ or ``["A", "C"]``.
 
 ``places`` says where the answer is looked for, ``reading`` what it names. Answers that disagree are ``ambiguous`` and
 score 0, and so are "A or B", a list of all choices, a letter and a text that contradict each other, and an answer that
-is taken back for another.
+is taken back for another. A letter that a sentence rejects or doubts is no answer (``asserting``).
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class ChoiceVerifier:
                 "a letter that contradicts its text": "The answer is (B) 41.",
                 "a text that contradicts its letter": "The answer is 42 (A).",
                 "an answer and a way out": "The answer is B. Wait, no, it is C.",
+                "a rejected choice": "I can rule out B.",
             },
         ),
     )
