@@ -64,7 +64,7 @@ def _module_of(path: Path, field: str) -> ModuleType:
             return sys.modules[key]
         spec = importlib.util.spec_from_file_location(key, resolved)
         if spec is None or spec.loader is None:
-            raise InputError("not a Python file", path=path, field=field)
+            raise InputError("not a Python file", path=path, field=field, remedy="give the path of one")
         module = importlib.util.module_from_spec(spec)
         sys.modules[key] = module
         try:
@@ -87,11 +87,12 @@ def import_failure(error: BaseException, path: str, file: str | None = None, fie
             error was raised are part of the message.
     """
     message = f"cannot be imported: {type(error).__name__}: {str(error)[:300]}".rstrip(": ")
+    remedy = "mend it, or install what it imports"
     if isinstance(error, SyntaxError) and error.filename:
         message = f"cannot be imported: {type(error).__name__}: {error.msg}"
         if error.filename == file:
-            return InputError(message, path=path, line=error.lineno, field=field)
-        return InputError(f"{message} ({error.filename}:{error.lineno})", path=path, field=field)
+            return InputError(message, path=path, line=error.lineno, field=field, remedy=remedy)
+        return InputError(f"{message} ({error.filename}:{error.lineno})", path=path, field=field, remedy=remedy)
     frames = [
         (frame.f_code.co_filename, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
@@ -99,4 +100,4 @@ def import_failure(error: BaseException, path: str, file: str | None = None, fie
     ]
     own = [line for name, line in frames if name == file]
     place = f" ({frames[-1][0]}:{frames[-1][1]})" if frames and frames[-1][0] != file else ""
-    return InputError(message + place, path=path, line=own[-1] if own else None, field=field)
+    return InputError(message + place, path=path, line=own[-1] if own else None, field=field, remedy=remedy)

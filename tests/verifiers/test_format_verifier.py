@@ -141,3 +141,24 @@ def test_unusable_configuration(config: dict[str, Any], field: str) -> None:
     with pytest.raises(InputError) as caught:
         build({"type": "format", "config": config})
     assert caught.value.field == f"checker.config.{field}"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "as\nan AI",
+        "as\u00a0an AI",
+        "As  An\tai",
+        "as \r\n an\u3000AI",
+        "as an\u200b AI",
+        "as a\u00adn AI",
+        "as\u2028an AI",
+    ],
+)
+def test_a_forbidden_text_is_found_across_white_space(said: str) -> None:
+    assert judge(RIGHT.replace("6 * 7", f"I say {said}."), forbidden=["as an AI"]).score == 2 / 3
+
+
+@pytest.mark.parametrize(("text", "found"), [("a # b", False), ("a\n# b", True)])
+def test_a_forbidden_line_end_is_no_space(text: str, found: bool) -> None:
+    assert ("forbidden" in reasons(f"{RIGHT} {text}", forbidden=["\n# b"]).values()) is found

@@ -208,3 +208,16 @@ def test_the_verifier_that_contributors_are_shown_keeps_every_promise(tmp_path: 
     file.write_text(source)
     done = lydite("check", f"{file}:Parity")
     assert done.returncode == 0, done.stdout
+
+
+def test_a_verifier_named_by_relative_path_may_go_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "goes.py").write_text("import os\n" + GOOD.replace("    return", "    os.chdir('/')\n    return"))
+    command = [sys.executable, "-c", "from lydite.cli import main; main()", "verifiers", "check", "goes.py:check"]
+    options = ["--config", '{"answer": "5"}', "--right", "so it is 5", "--wrong", "so it is 6", "--json"]
+    done = subprocess.run(
+        [*command, *options],
+        capture_output=True, text=True, timeout=300, cwd=tmp_path,
+    )  # fmt: skip
+    told = json.loads(done.stdout)
+    assert {one["subject"] for one in told["failures"]} == {"working directory"}, told["failures"]
+    assert told["verifier"] == "goes.py:check"

@@ -114,7 +114,8 @@ def build(checker: Checker | dict[str, Any]) -> CompiledChecker:
     try:
         key = canonical(checker)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise InputError(f"not plain JSON: {error}", field="checker.config") from None
+        remedy = "use texts, finite numbers, true, false, null, lists and objects only"
+        raise InputError(f"not plain JSON: {error}", field="checker.config", remedy=remedy) from None
     return _compiled(key, locate(checker.type))
 
 
@@ -136,14 +137,15 @@ def _of_plain(kind: str, field: str, value: str) -> CompiledChecker:
 
 def _parse(document: Any) -> Checker:
     if not isinstance(document, dict):
-        raise InputError(f"expected an object, found {type(document).__name__}", field="checker")
+        told = f"expected an object, found {type(document).__name__}"
+        raise InputError(told, field="checker", remedy='give {"type": …, "config": {…}}')
     extra = sorted(set(document) - {"type", "config"})
     if extra:
         raise InputError(f"unknown field {extra[0]!r}", field="checker", remedy='it has "type" and "config" only')
     if not isinstance(document.get("type"), str):
         raise InputError("missing, or not a text", field="checker.type", remedy="name a verifier, for example math")
     if not isinstance(document.get("config", {}), dict):
-        raise InputError("expected an object", field="checker.config")
+        raise InputError("expected an object", field="checker.config", remedy="give fields by name, or leave it out")
     return Checker(type=document["type"], config=document.get("config", {}))
 
 

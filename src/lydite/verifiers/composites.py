@@ -72,7 +72,9 @@ def _compiled(checkers: dict[str, dict[str, Any]], at_least: int) -> dict[str, C
         wanted = f"needs {at_least} checker{'s' * (at_least > 1)} or more, and at most {MAX_CHECKERS}"
         raise InputError(f"has {len(checkers)}, {wanted}", field="checkers", remedy="{name: {type, config}}")
     if _levels(checkers) > MAX_LEVELS:
-        raise InputError(f"more than {MAX_LEVELS} composites within each other", field="checkers")
+        raise InputError(
+            f"more than {MAX_LEVELS} composites within each other", field="checkers", remedy="join some of them"
+        )
     compiled: dict[str, CompiledChecker] = {}
     for name, checker in sorted(checkers.items()):
         if not name.strip() or len(name) > 60 or any(char in name for char in ".:,()@\n") or not name.isprintable():

@@ -83,7 +83,8 @@ def own_examples(verifier: Any) -> tuple[Example, ...]:
     if isinstance(given, Example):
         given = (given,)
     if not isinstance(given, tuple | list) or not all(isinstance(example, Example) for example in given):
-        raise InputError("expected a tuple of lydite.verifiers.Example", field="examples")
+        remedy = "give examples = (Example(config=…, right=…, wrong=…),)"
+        raise InputError("expected a tuple of lydite.verifiers.Example", field="examples", remedy=remedy)
     return tuple(given)
 
 

@@ -151,6 +151,8 @@ class ExactVerifier:
         if not all(answer.strip() for answer in expected):
             raise InputError("is empty after normalising", field="answer", remedy="give the expected text")
         choices = None if settings.choices is None else {normal(str(choice)) for choice in settings.choices}
+        if choices is not None and not choices:
+            raise InputError("is empty", field="choices", remedy="give the texts that count as an answer")
         if choices is not None and not expected <= choices:
             raise InputError("is not among the choices", field="answer", remedy="give one of the choices")
         literal = any("think>" in answer for answer in expected)

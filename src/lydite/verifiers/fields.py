@@ -13,7 +13,7 @@ from lydite.errors import InputError
 T = TypeVar("T")
 
 _PLACE = re.compile(r" - at (?:`key` in )?`\$\.?(.*)`$")
-_TYPE = re.compile(r"`(str|int|float|bool|array|object|null)`")
+_TYPE = re.compile(r"`((?:str|int|float|bool|array|object|null)(?: \| (?:str|int|float|bool|array|object|null))*)`")
 _WORDS = {
     "str": "text",
     "int": "whole number",
@@ -44,10 +44,11 @@ def read_config(config: dict[str, Any], kind: type[T], verifier: str) -> T:
     except msgspec.ValidationError as error:
         message = str(error)
     except RecursionError:
-        raise InputError("is nested too deeply", field="config") from None
+        raise InputError("is nested too deeply", field="config", remedy="give fewer levels") from None
     except UnicodeError:
-        field = next((name for name, value in config.items() if not _encodable({name: value})), "config")
-        raise InputError("holds a lone surrogate, which is no text", field=well_formed(field)) from None
+        field = next((name for name, value in config.items() if not _encodable({name: value})), "config") or "config"
+        told, remedy = "holds a lone surrogate, which is no text", "write the character that was meant"
+        raise InputError(told, field=well_formed(field), remedy=remedy) from None
     place = _PLACE.search(message)
     field = _dotted(place.group(1)) if place else ""
     message = message[: place.start()] if place else message
@@ -57,8 +58,12 @@ def read_config(config: dict[str, Any], kind: type[T], verifier: str) -> T:
         raise InputError("unknown field", field=_join(field, unknown.group(1) or "''"), remedy=remedy)
     if missing := _MISSING.fullmatch(message):
         raise InputError("is missing", field=_join(field, missing.group(1)), remedy=f"{verifier} needs it")
-    message = _TYPE.sub(lambda match: _WORDS[match.group(1)], message[:1].lower() + message[1:])
-    raise InputError(message.replace(", got", ", found"), field=field or None, remedy="see docs/verdicts.md")
+    message = _TYPE.sub(_in_words, message[:1].lower() + message[1:])
+    raise InputError(message.replace(", got", ", found"), field=field or "config", remedy="see docs/verdicts.md")
+
+
+def _in_words(types: re.Match[str]) -> str:
+    return " or ".join(_WORDS[name] for name in types.group(1).split(" | "))
 
 
 def _encodable(value: Any) -> bool:

@@ -9,8 +9,9 @@ looks like the tag (``<Think>``, ``<think/>``, ``<think x="1">``) is one too man
 and stand within each other, but may not cross.
 
 A forbidden ``<tag>`` is met where no such tag stands in the text, opening or closing, in any spelling; any other
-forbidden text where it does not occur, whatever the case. That something is absent earns nothing by itself: it counts
-once a required tag is met.
+forbidden text where it does not occur, whatever the case. A space in it stands for white space of any kind and length,
+line ends included; characters that nobody sees do not part a text. That something is absent earns nothing by itself: it
+counts once a required tag is met.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ MAX_TEXT = 200
 _NAME = re.compile(r"<?([A-Za-z][\w.:-]{0,59})>?")
 _BLANK = frozenset("\u115f\u1160\u3164\uffa0")
 """Letters by category that nobody sees: the fillers of Hangul."""
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+_WHITE = re.compile(r"[\s\u2800]++")
 
 
 class _Config(msgspec.Struct, forbid_unknown_fields=True):
@@ -148,9 +151,15 @@ def _judge(
     if not seen and is_refusal(text):
         return Verdict.unparseable("refused", identity, parts=tuple(parts))
     met = sum(part.score == 1 for part in parts)
-    folded = text.casefold() if any(name is None for name in forbidden.values()) else ""
+    plain = any(name is None for name in forbidden.values())
+    folded = text.casefold() if plain else ""
+    in_one_line = _in_one_line(text) if plain else ""
     for said, tag in forbidden.items():
-        found = tag.casefold() in seen if tag else said.casefold() in folded
+        if tag:
+            found = tag.casefold() in seen
+        else:  # other white space than spaces is meant as it stands
+            loose = not any(char.isspace() and char != " " for char in said)
+            found = said.casefold() in folded or (loose and _in_one_line(said) in in_one_line)
         good = not found and met > 0
         reason = "forbidden" if found else "absent" if good else "absent_from_nothing"
         parts.append(Part(f"not {said[:60]}", float(good), reason))
@@ -159,6 +168,11 @@ def _judge(
     content = text[slice(*spans[last])].strip()[:300] if last else None
     reason = "correct" if score == 1 else next(f"{part.name}:{part.reason}" for part in parts if part.score != 1)
     return Verdict.of(score, reason, identity, extracted=content, parts=tuple(parts))
+
+
+def _in_one_line(text: str) -> str:
+    """Text as it reads, whatever its white space and case."""
+    return _WHITE.sub(" ", _UNSEEN.sub("", text)).casefold()
 
 
 def _is_pair(tags: list[_Seen]) -> bool:

@@ -25,7 +25,7 @@ from lydite.verdict import Part, Verdict
 from lydite.verifiers.fences import fenced_blocks
 from lydite.verifiers.fields import read_config
 from lydite.verifiers.protocol import Check, Example, Submission
-from lydite.verifiers.strict_json import StrictJSONError, exact, loads, same, scan
+from lydite.verifiers.strict_json import MAX_DEPTH, StrictJSONError, exact, loads, same, scan
 from lydite.verifiers.text import after_thinking, is_refusal
 
 if TYPE_CHECKING:
@@ -100,6 +100,10 @@ class JSONSchemaVerifier:
                 pattern that takes more than linear time; ``expected`` that does not fit.
         """
         settings = read_config(config, _Config, self.name)
+        for field, value in (("schema", settings.schema), ("expected", settings.expected)):
+            if _deeper_than(value, MAX_DEPTH):
+                remedy = "give what lies further up" if field == "expected" else "use $defs and $ref"
+                raise InputError(f"has more than {MAX_DEPTH} levels", field=field, remedy=remedy)
         validator = _compile(settings.schema)
         has_expected = settings.expected is not msgspec.UNSET
         expected = exact(settings.expected) if has_expected else None

@@ -114,7 +114,8 @@ def verify_many(items: Iterable[Item], jobs: int = 1, timeout: float | None = No
 
     Yields:
         One verdict per item. An unusable item or checker is ``invalid`` with reason ``bad_item``; a worker that dies
-        makes the item it was judging ``invalid`` with reason ``worker_died``, and only that one.
+        makes the item it was judging ``invalid`` with reason ``worker_died``, and only that one; one that is killed
+        from outside, if it is so a second time.
 
     Raises:
         InputError: ``jobs`` or ``timeout`` out of range.
@@ -126,11 +127,12 @@ def verify_many(items: Iterable[Item], jobs: int = 1, timeout: float | None = No
 def check_limits(jobs: int, timeout: float | None) -> None:
     """Refuse a number of jobs or a time limit that cannot be honoured."""
     if jobs < 1:
-        raise InputError(f"must be at least 1, not {jobs}", field="jobs")
+        raise InputError(f"must be at least 1, not {jobs}", field="jobs", remedy="1 works in this process")
     if jobs > MAX_JOBS:
         raise InputError(f"must be at most {MAX_JOBS}, not {jobs}", field="jobs", remedy="as many as there are cores")
     if timeout is not None and not timeout > 0:
-        raise InputError(f"must be more than 0 seconds, not {timeout}", field="timeout")
+        remedy = "leave it out for no limit"
+        raise InputError(f"must be more than 0 seconds, not {timeout}", field="timeout", remedy=remedy)
 
 
 def _verify_many(items: Iterable[Item], jobs: int, timeout: float | None) -> Iterator[Verdict]:

@@ -119,6 +119,9 @@ def read_config(config: dict[str, Any]) -> CodeConfig:
         entry = entry or next((_called(test.source) for test in tests if isinstance(test, AssertTest)), None)
     if entry is None and any(isinstance(test, AssertTest) for test in [*tests, *examples]):
         raise InputError("is missing", field="entry_point", remedy="name the function that the tests call")
+    sources = [test.source for test in [*tests, *examples] if isinstance(test, AssertTest)]
+    if config.get("entry_point") is not None and sources and not any(_names(source, entry or "") for source in sources):
+        raise InputError(f"no test calls {entry}", field="entry_point", remedy="name the function that the tests call")
     in_place = _switch(config, "in_place")
     return CodeConfig(
         tests=tuple(_read(test, f"tests.{index}", entry, in_place) for index, test in enumerate(tests)),

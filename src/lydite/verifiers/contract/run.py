@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from lydite.errors import InputError, UnavailableError
+from lydite.userfile import absolute
 from lydite.verifiers.contract import child
 from lydite.verifiers.contract.checks import CHECKS
 from lydite.verifiers.contract.finding import Finding
@@ -55,7 +56,7 @@ def run_contract(
     losses = 0
     while left:
         at, ready = "", False
-        with _Child(child.Request(name, tuple(examples), tuple(left)), timeout) as process:
+        with _Child(child.Request(absolute(name), tuple(examples), tuple(left)), timeout) as process:
             for word in process.words():
                 if isinstance(word, child.At):
                     at = word.subject
@@ -73,7 +74,8 @@ def run_contract(
                 process.settle()
                 return
             if not ready:
-                raise InputError(f"{name!r}: {process.ending}, while {at}", field="type")
+                remedy = "try to import it, and to compile its examples, by hand"
+                raise InputError(f"{name!r}: {process.ending}, while {at}", field="type", remedy=remedy)
             yield Finding(left.pop(0), at, False, process.ending)
         losses += 1
         if losses == MAX_LOSSES:

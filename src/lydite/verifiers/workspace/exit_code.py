@@ -114,6 +114,6 @@ def check_text(text: str, field: str) -> None:
     if not text.strip():
         raise InputError("is empty", field=field, remedy="write out what is to be run")
     if len(text) > MAX_CHARS:
-        raise InputError(f"has more than {MAX_CHARS} characters", field=field)
+        raise InputError(f"has more than {MAX_CHARS} characters", field=field, remedy="put it into a file of the task")
     if "\0" in text:
-        raise InputError("holds a NUL, which no program can be given", field=field)
+        raise InputError("holds a NUL, which no program can be given", field=field, remedy="take it out")

@@ -134,7 +134,8 @@ def _files(given: dict[str, str] | None) -> tuple[dict[str, bytes], set[str], se
     if given is None:
         return {}, named, wanted
     if len(given) > MAX_FILES or sum(map(len, given.values())) > MAX_BYTES:
-        raise InputError(f"more than {MAX_FILES} files or {MAX_BYTES} characters", field="files")
+        told = f"more than {MAX_FILES} files or {MAX_BYTES} characters"
+        raise InputError(told, field="files", remedy="give the tests alone, the rest as setup of the task")
     files: dict[str, bytes] = {}
     for name, text in given.items():
         try:
@@ -147,11 +148,13 @@ def _files(given: dict[str, str] | None) -> tuple[dict[str, bytes], set[str], se
             named |= _names(tree)
             wanted |= _wanted(tree)
             if any(char in path for char in ":[]\n"):
-                raise InputError(f"{path[:80]!r} cannot be told from the names of tests", field="files")
+                remedy = "call it without : [ ] and line ends"
+                raise InputError(f"{path[:80]!r} cannot be told from the names of tests", field="files", remedy=remedy)
     try:
         Snapshot.from_files(files)
     except InputError as error:
-        raise InputError(error.message, field="files") from None
+        remedy = error.remedy or "no path may lie within another file"
+        raise InputError(error.message, field="files", remedy=remedy) from None
     return files, named, wanted
 
 
