@@ -29,6 +29,8 @@ _ANSWER = re.compile(
 )
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+(?:['’.,][^\W_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_ENOUGH_WORDS = re.compile(rf"(?:[\W_]*+[^\W_]++(?:['’.,][^\W_]++)*+){{{MIN_WORDS}}}")
+_ENOUGH_NUMBERS = re.compile(rf"(?:\D*+\d++(?:[.,]\d++)*+){{{MIN_NUMBERS}}}")
 _MARKS = ("\\boxed", "\\fbox", "<answer>", "####")
 _START = 1000
 """Characters in which most work shows itself."""
@@ -54,8 +56,8 @@ class NoVisibleWork:
             return None
         min_words, min_numbers = _thresholds(config, MIN_NUMBERS if "math" in judged else 0)
         said = rollout.text
-        start = said[: _first_answer(said)]
-        if _count(_WORD, start, min_words) >= min_words and _count(_NUMBER, start, min_numbers) >= min_numbers:
+        end = _first_answer(said)
+        if min_words <= MIN_WORDS and min_numbers <= MIN_NUMBERS and _shows_work(said, end):
             return None  # what stands behind could only add to that
         text = _ANSWER.sub(" ", said)
         words, numbers = _count(_WORD, text, min_words), _count(_NUMBER, text, min_numbers)
@@ -72,6 +74,11 @@ def _first_answer(text: str) -> int:
         place = text.find(mark, 0, end + len(mark))
         end = place if 0 <= place < end else end
     return end
+
+
+def _shows_work(text: str, end: int) -> bool:
+    """Whether words and numbers enough stand before a place. Characters that are words count as one in a row."""
+    return _ENOUGH_NUMBERS.match(text, 0, end) is not None and _ENOUGH_WORDS.match(text, 0, end) is not None
 
 
 def _count(pattern: re.Pattern[str], text: str, enough: int) -> int:

@@ -13,6 +13,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
+import msgspec
+
 from lydite.verifiers.steps.beside import (
     HEAD,
     JOINED,
@@ -25,6 +27,7 @@ from lydite.verifiers.steps.beside import (
     UNKNOWN_TAIL,
 )
 from lydite.verifiers.steps.reading import LABELS, SUPPOSED
+from lydite.verifiers.steps.tokens import may_say_equal
 
 MAX_SIGNS = 5000
 """Signs of equality in a text; more is no work that anybody reads."""
@@ -67,7 +70,7 @@ class Said(NamedTuple):
     value: Fraction
 
 
-class _Side(NamedTuple):
+class _Side(msgspec.Struct, frozen=True, gc=False):
     """A plain side.
 
     Attributes:
@@ -101,14 +104,17 @@ def glance(text: str) -> list[Said] | None:
     """
     parts = text.split("=")
     last = len(parts) - 1
-    if last > MAX_SIGNS or _has_other_sign(text) or (not text.isascii() and _ODD_CHARACTER.search(text) is not None):
+    if last > MAX_SIGNS or may_say_equal(text) or (not text.isascii() and _ODD_CHARACTER.search(text) is not None):
         return None
     if not last:
         return []
     settled: list[tuple[_Side, _Side, bool]] = []
     right = True
     begun = True  # no chain begins with an unknown value, before which "if" may stand
-    signs = [_is_sign(before, behind) for before, behind in pairwise(parts)]
+    if "<" in text or ">" in text or "!" in text:
+        signs = [_is_sign(before, behind) for before, behind in pairwise(parts)]
+    else:
+        signs = [True] * last
     signs.append(False)
     head: _Side | None
     chain = [_tail(_turned(parts[0]), first=len(parts[0]) <= _LOOK)] if signs[0] else []
@@ -146,11 +152,6 @@ def glance(text: str) -> list[Said] | None:
 def _is_sign(before: str, behind: str) -> bool:
     """Whether a sign of equality is one: ``<=``, ``!=`` and ``=>`` are not, and end what stands before them."""
     return behind[:1] != ">" and (before[-1:] not in ("<", ">", "!") or len(before) == 1)
-
-
-def _has_other_sign(text: str) -> bool:
-    lower = text.lower()
-    return "equal" in lower or ("\\" in text and any(sign in lower for sign in ("approx", "simeq", "doteq")))
 
 
 def _is_flat(text: str) -> bool:
@@ -196,7 +197,7 @@ def _head(part: str, *, last: bool) -> _Side | None:
     if words is not None and (not SPOKEN.isdisjoint(words.casefold().split()) or (many and words.count(" ") < 5)):
         return _ODD
     if boxed is not None:
-        return _side(boxed[boxed.index("{") + 1 : -1], clean=False)._replace(decimals=0)
+        return msgspec.structs.replace(_side(boxed[boxed.index("{") + 1 : -1], clean=False), decimals=0)
     side = _side(text, clean=clean is not None)
     return _ODD if side.signs and remark is not None else side  # "3 + 4 (5)" may be a product
 
@@ -242,7 +243,7 @@ def _side(text: str, *, clean: bool) -> _Side:
     if len(items) == 1 and not items[0][0]:
         if text[0] == "(":
             inner = _side(text[1:-1], clean=False)
-            return inner if inner is _ODD else inner._replace(text=text, decimals=0)
+            return inner if inner is _ODD else msgspec.structs.replace(inner, text=text, decimals=0)
         top, bottom, decimals = _number(items[0][1])
         return _Side(text, top, bottom, 0, decimals, clean and bottom == 1)
     total, total_bottom = 0, 1
@@ -274,7 +275,8 @@ def _number(text: str) -> tuple[int, int, int]:
         side = _side(text[1:-1], clean=False)
         return side.top, side.bottom, 0
     if text[0] == "(":
-        return *_side(text[1:-1], clean=False)[1:3], 0
+        side = _side(text[1:-1], clean=False)
+        return side.top, side.bottom, 0
     if text[-1] == "%":
         top, bottom, _ = _number(text[:-1].rstrip("\\"))
         return top, bottom * 100, 0

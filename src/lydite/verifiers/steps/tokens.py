@@ -142,10 +142,13 @@ def without_notes(text: str) -> tuple[str, list[str]]:
 
 def may_claim(part: str) -> bool:
     """Whether a part of a region may hold a sign of equality."""
-    if "=" in part or not part.isascii():
-        return True
+    return "=" in part or not part.isascii() or may_say_equal(part)
+
+
+def may_say_equal(part: str) -> bool:
+    """Whether there may be a word or a command that says so."""
     lower = part.lower()
-    return "equal" in lower or ("\\" in part and any(sign in lower for sign in ("approx", "simeq", "doteq")))
+    return "equal" in lower or ("\\" in part and ("approx" in lower or "simeq" in lower or "doteq" in lower))
 
 
 def sentences(region: str) -> Iterator[str]:
