@@ -6,8 +6,8 @@ import ast
 from functools import lru_cache
 from pathlib import Path
 
-_STATES = ("tree", "scripts")
-_TESTS = ("tree", "guard", "integrity", "rewriting", "standins", "tests")
+_STATES = ("tree", "frames", "guard", "comparing", "scripts")
+_TESTS = ("tree", "frames", "guard", "comparing", "integrity", "rewriting", "standins", "tests")
 
 COMMAND = "import lydite_states; lydite_states.run_command()\n"
 """A program that becomes a line for the shell."""

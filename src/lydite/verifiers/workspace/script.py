@@ -55,6 +55,7 @@ class _Ended(msgspec.Struct):
     code: int
     last: str
     error: str
+    tampered: list[str] = []
 
 
 class ScriptVerifier:
@@ -67,6 +68,9 @@ class ScriptVerifier:
         "lydite.verifiers.workspace.box",
         "lydite.verifiers.workspace.programs",
         "lydite.verifiers.workspace.inside.tree",
+        "lydite.verifiers.workspace.inside.frames",
+        "lydite.verifiers.workspace.inside.guard",
+        "lydite.verifiers.workspace.inside.comparing",
         "lydite.verifiers.workspace.inside.scripts",
     )
     examples = (
@@ -119,7 +123,7 @@ class ScriptVerifier:
             if state is None:
                 return box.no_workspace(identity)
             secret = secrets.token_hex(16).encode()
-            payload = (box.entries(state), settings.script, secret, state.digest)
+            payload = (box.entries(state), settings.script, secret, state.digest, f"@{secrets.token_hex(8)}")
             try:
                 result = box.run(SCRIPT, payload, box.size_of(state), settings.timeout, settings.memory_mb)
             except box.LostError as error:
@@ -136,6 +140,8 @@ def _verdict(result: ExecResult, secret: bytes, identity: str) -> Verdict:
     if ended is None or ended.code < 0:
         detail = "the script did not come to its own end" if ended is None else ended.error
         return Verdict.of(0.0, "ended_early", identity, detail=detail)
+    if ended.tampered:
+        return Verdict.of(0.0, "tampered", identity, detail=ended.tampered[0][:200])
     if ended.code:
         detail = f"exit code {ended.code}" + (f": {ended.error}" if ended.error else "")
         return Verdict.of(0.0, "failed", identity, detail=detail)

@@ -18,6 +18,8 @@ from typing import Any
 
 import _pytest.legacypath
 
+from .frames import Sealed
+
 _PACKAGES = ("_pytest", "pytest", "pluggy", "unittest", "unittest.case", "unittest.suite", "unittest.result")
 _CORE = frozenset({"_pytest.outcomes", "_pytest.raises", "_pytest.python", "_pytest.runner", "unittest.case"})
 """Looked at after every test."""
@@ -81,6 +83,8 @@ class Watched:
             if isinstance(inner, types.FunctionType):
                 names[name] = value
                 self._functions.append(inner)
+            elif type(value) is Sealed:
+                names[name] = value
             elif isinstance(value, type):
                 names[name] = value
                 if value.__module__ == module and _id(value) not in seen:

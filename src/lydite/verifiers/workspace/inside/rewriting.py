@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import _pytest.assertion.rewrite as rewrite
 
-_NAMES = {ast.Eq: "==", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.In: "in"}
+from .comparing import guarded
+from .frames import sealed
+
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -28,12 +31,20 @@ _original: Callable[..., None] = rewrite.rewrite_asserts
 def install() -> Callable[[Rewriting], None]:
     """Take part in pytest's rewriting. Returns what is told who does, later."""
     parts: list[Rewriting] = []
+    compiled: Callable[..., tuple[Any, types.CodeType]] = rewrite._rewrite_test
 
     def rewrite_asserts(mod: ast.Module, source: bytes, module_path: str | None = None, config: Any = None) -> None:
         for part in parts:
-            part(mod, source, module_path, config)
+            part.change(mod, source, module_path, config)
 
-    rewrite.rewrite_asserts = rewrite_asserts
+    def rewrite_test(path: Any, config: Any) -> tuple[Any, types.CodeType]:
+        found = compiled(path, config)
+        for part in parts:
+            part.loaded(os.path.realpath(path), found[1])
+        return found
+
+    rewrite.rewrite_asserts = sealed(rewrite_asserts)
+    rewrite._rewrite_test = sealed(rewrite_test)
     return parts.append
 
 
@@ -46,6 +57,7 @@ class Rewriting:
             reached, to say which name space is the grader's (when a file begins), and that it is complete (at its end).
         gone: files to remove before they are run, so that nothing reads in them what they expect.
         sentinels: names of tests that must fail and must pass, by real path.
+        loaded: told the code of each file before it runs.
 
     Attributes:
         done: real paths of the files that were loaded through here.
@@ -57,12 +69,13 @@ class Rewriting:
         names: tuple[str, str, str, str],
         sentinels: dict[str, tuple[str, str, int]],
         gone: frozenset[str],
+        loaded: Callable[[types.CodeType], None],
     ) -> None:
-        self.files, self.done = files, set[str]()
+        self.files, self.done, self._loaded = files, set[str](), loaded
         self._compare, self._reached, self._begun, self._complete = names
         self._sentinels, self._gone = sentinels, gone
 
-    def __call__(self, mod: ast.Module, source: bytes, module_path: str | None, config: Any) -> None:
+    def change(self, mod: ast.Module, source: bytes, module_path: str | None, config: Any) -> None:
         path = os.path.realpath(module_path or "")
         if path not in self.files:
             _original(mod, source, module_path, config)
@@ -77,10 +90,15 @@ class Rewriting:
             for node in body:
                 if isinstance(node, ast.FunctionDef) and (node.name.startswith("test") or node.name == "runTest"):
                     _mark(node, self._reached)
-        _Comparisons(self._compare).visit(mod)
+        guarded(mod, self._compare)
         mod.body.insert(_first(mod.body), _told(self._begun))
         mod.body.append(_told(self._complete))
         ast.fix_missing_locations(mod)
+
+    def loaded(self, path: str, code: types.CodeType) -> None:
+        """Called with what a file has become."""
+        if path in self.files:
+            self._loaded(code)
 
 
 def _told(name: str) -> ast.Expr:
@@ -116,49 +134,22 @@ def _insert(mod: ast.Module, fails: str, passes: str, place: int) -> None:
 
 def _mark(function: ast.FunctionDef, reached: str) -> None:
     """Have a function say that it was left by its end or by a ``return`` of its own."""
-    finder = _Yields()
-    for statement in function.body:
-        finder.visit(statement)
-    if finder.found:
+    inside = list(_inside(function.body))
+    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in inside):
         return
 
     def call(value: ast.expr) -> ast.Call:
         return ast.Call(ast.Name(reached, ast.Load()), [value], [])
 
-    marker = _Returns(call)
-    function.body = [marker.visit(statement) for statement in function.body]
+    for node in inside:
+        if isinstance(node, ast.Return):
+            node.value = ast.copy_location(call(node.value or ast.Constant(None)), node)
     function.body.append(ast.copy_location(ast.Return(call(ast.Constant(None))), function.body[-1]))
 
 
-class _Yields(ast.NodeVisitor):
-    found = False
-
-    def visit(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Yield | ast.YieldFrom):
-            self.found = True
-        elif not isinstance(node, _SCOPES):
-            self.generic_visit(node)
-
-
-class _Returns(ast.NodeTransformer):
-    def __init__(self, call: Callable[[ast.expr], ast.Call]) -> None:
-        self._call = call
-
-    def visit(self, node: ast.AST) -> Any:
-        if isinstance(node, ast.Return):
-            return ast.copy_location(ast.Return(self._call(node.value or ast.Constant(None))), node)
-        return node if isinstance(node, _SCOPES) else self.generic_visit(node)
-
-
-class _Comparisons(ast.NodeTransformer):
-    def __init__(self, compare: str) -> None:
-        self._compare = compare
-
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        self.generic_visit(node)
-        name = _NAMES.get(type(node.ops[0]))
-        if name is None or len(node.ops) != 1:
-            return node
-        arguments = [ast.Constant(name), node.left, node.comparators[0]]
-        call = ast.Call(ast.Name(self._compare, ast.Load()), arguments, [])
-        return ast.copy_location(call, node)
+def _inside(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """What belongs to a function itself, not to one within."""
+    for node in nodes:
+        if not isinstance(node, _SCOPES):
+            yield node
+            yield from _inside(ast.iter_child_nodes(node))

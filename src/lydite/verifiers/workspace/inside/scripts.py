@@ -6,14 +6,20 @@ script puts it there. The script prints to a file of its own: what the programs 
 they can reach neither its output nor its memory. It counts only when it came to its own end: a module of the
 candidate's that the script imports and that leaves (``os._exit(0)``, ``sys.exit(0)``) ends in ``ended_early``.
 
-Not covered: a script that imports the candidate's modules shares a process with them, and they can do to it what they
-like by searching it. Run them as programs, and look at what they write.
+A script that imports the candidate's modules shares a process with them. Covered: its comparisons are looked at twice
+(``guard.py``), nobody looks into its frames (``frames.py``), or into memory by ``gc`` and ``ctypes``; what the record
+is written with is held by a function that shows nothing, and classes of ours are emptied. Any of these found:
+``tampered``. Not covered: what the modules do to the standard library and to built-ins that the script uses. Run them
+as programs, and look at what they write.
 
-One record on the channel: the script's secret, then JSON of ``code``, ``last`` (line of its output), ``error``.
+One record on the channel: the script's secret, then JSON of ``code``, ``last`` (line of its output), ``error``,
+``tampered`` (words, or nothing).
 """
 
 from __future__ import annotations
 
+import ast
+import builtins
 import json
 import os
 import random
@@ -21,17 +27,21 @@ import sys
 import types
 from typing import Any, NoReturn
 
+from .comparing import guarded
+from .frames import codes_of, hollow, learn, sealed, watch_frames
+from .guard import Guard
 from .tree import close_to_others, lay_out, received
 
 NAME_OF_SCRIPT = "<script>"
 _TAIL = 4096
+_SEARCHING = frozenset({"gc.get_objects", "gc.get_referrers", "gc.get_referents"})
 _exit, _write, _dumps, _STDLIB = os._exit, os.write, json.dumps, os.path.dirname(os.__file__) + os.sep
 
 
 def run_script() -> NoReturn:
     """Run the script of standard input and say how it ended."""
     channel = os.dup(1)
-    entries, source, secret, seed = received()
+    entries, source, secret, seed, compare = received()
     random.seed(seed)
     os.dup2(0, 1)  # to nowhere
     lay_out(entries)
@@ -45,19 +55,50 @@ def run_script() -> NoReturn:
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
     del sys.modules[__name__]
-    code, error = _run(source, main.__dict__)
+    found: list[str] = []
+    tree = ast.parse(source)
+    named = _names(tree)
+    guarded(tree, compare)
+    program = compile(ast.fix_missing_locations(tree), NAME_OF_SCRIPT, "exec", dont_inherit=True)
+    graders = {id(one): one for one in codes_of(program)}
+    guard = Guard(found.append, graders, [main.__dict__], named)
+    setattr(builtins, compare, sealed(guard.compare))
+    if "lydite_tests" in sys.modules:
+        hollow(vars(sys.modules.pop("lydite_tests")))
+    hollow(globals(), guard)
+
+    def audit(event: str, _: Any) -> None:
+        if event in _SEARCHING and event[3:] not in named:
+            found.append(f"{event} was called")
+            raise RuntimeError(f"{event} is not for modules of the workspace")
+
+    sys.addaudithook(audit)
+    watch_frames(found.append, graders, [main.__dict__], named, run_script.__code__)
+    code, error = _run(program, main.__dict__)
     stream.flush()
     size = os.lseek(output, 0, os.SEEK_END)
     tail = os.pread(output, _TAIL, max(0, size - _TAIL)).decode("utf-8", "replace")
     last = tail.rstrip().rpartition("\n")[2].strip()
-    _write(channel, secret + _dumps({"code": code, "last": last, "error": error}).encode())
+    _write(channel, secret + _dumps({"code": code, "last": last, "error": error, "tampered": found[:1]}).encode())
     _exit(0)
 
 
-def _run(source: str, names: dict[str, Any]) -> tuple[int, str]:
+def _names(tree: ast.AST) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.alias):
+            found |= {node.name.partition(".")[0], node.name, node.asname or ""}
+    return found
+
+
+def _run(program: types.CodeType, names: dict[str, Any]) -> tuple[int, str]:
     """Exit code and, where it is not 0, what was raised; -1 where somebody else than the script ended it."""
     try:
-        exec(compile(source, NAME_OF_SCRIPT, "exec", dont_inherit=True), names)  # noqa: S102  (the grader's)
+        exec(program, names)  # noqa: S102  (the grader's)
         return 0, ""
     except SystemExit as leaving:
         value = leaving.code
@@ -82,3 +123,6 @@ def _of_script(trace: types.TracebackType | None) -> bool:
             return False
         trace = trace.tb_next
     return True
+
+
+learn()

@@ -3,7 +3,11 @@
 What is said of each test is written as soon as it is known, behind a secret, to a descriptor that the grader reads:
 nothing that is printed, and no file in the workspace, is looked at. Records are JSON lines of lists:
 ``["id", ...]`` a test was found, ``["error", text]`` a file could not be loaded, ``["test", id, reason, text,
-reached]`` a test has ended, ``["tampered", text]``, ``["end"]``.
+reached]`` a test has ended (``reached``: functions of the grader's of which the end was reached, as name:line),
+``["tampered", text]``, ``["end"]``.
+
+What is written with, and what judges, is held by functions that nobody can look into (``sealed``), and nowhere else:
+classes are emptied before there is a candidate's code, since they are found among the subclasses of ``object``.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import re
 import sys
 import types
 import unittest
+import unittest.mock
 from collections.abc import Callable, Iterable
 from importlib.machinery import SourceFileLoader
 from typing import Any, NoReturn
@@ -28,6 +33,7 @@ import _pytest.skipping
 import pytest
 from _pytest.assertion.rewrite import AssertionRewritingHook
 
+from .frames import codes_of, hollow, known, learn, sealed, watch_frames
 from .guard import Guard, guard_unittest
 from .integrity import Visitors, Watched
 from .rewriting import Rewriting, install
@@ -45,7 +51,15 @@ for _name in _pytest.config.default_plugins:  # now, not in every process
     importlib.import_module(f"_pytest.{_name}")
 _guard_unittest, _rewrite_with = guard_unittest(), install()
 _watched = Watched()
-_main, _protocol = pytest.main, _pytest.runner.runtestprotocol
+_main, _protocol, _getframe = pytest.main, _pytest.runner.runtestprotocol, sys._getframe
+_HOOKS = {
+    "pytest_load_initial_conftests": "early_config",
+    "pytest_collectreport": "report",
+    "pytest_collection_finish": "session",
+    "pytest_sessionfinish": "session",
+    "pytest_runtest_logreport": "report",
+    "pytest_runtest_protocol": "item, nextitem",
+}
 
 
 Say = Callable[[list[Any]], None]
@@ -54,52 +68,72 @@ Say = Callable[[list[Any]], None]
 class Recorder:
     """A plugin of pytest: writes down what becomes of each test."""
 
-    def __init__(self, say: Say, check: Callable[..., None], helpers: Iterable[str]) -> None:
-        self._say, self._check, self._helpers = say, check, tuple(helpers)
+    def __init__(
+        self, say: Say, check: Callable[..., None], helpers: Iterable[str], graders: dict[int, types.CodeType]
+    ) -> None:
+        self._say, self._check, self._helpers, self._graders = say, check, tuple(helpers), graders
         self._failed: set[str] = set()
-        self.reached = False
+        self._reached: set[str] = set()
 
     def mark(self, value: Any) -> Any:
         """Called by a test at its end, with what it returns."""
-        self.reached = True
+        code = _getframe(1).f_code
+        if id(code) in self._graders:
+            self._reached.add(_place(code))
+        else:
+            self._say(["tampered", "what the tests call was called by somebody else"])
         return value
 
-    @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(self, early_config: Any) -> None:
         early_config.option.tbstyle = "no"  # only the message is told
         for finder in sys.meta_path:
             if isinstance(finder, AssertionRewritingHook):
                 finder.mark_rewrite(*self._helpers)
 
-    @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: Any) -> None:
         if report.outcome == "failed":
             self._say(["error", _short(_message(report))])
 
-    @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: Any) -> None:
         self._check(session.config, core=False)
 
-    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: Any) -> None:
         self._check(session.config, core=False)
 
-    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.outcome != "passed":  # of a part of a test, too
             self._failed.add(report.nodeid)
 
-    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> bool:
-        self.reached = False
+        self._reached.clear()
         reports = _protocol(item, nextitem=nextitem)
-        reached = self.reached
+        reached = sorted(self._reached)
         self._check(item.config)
         reason, text = _outcome(reports)
         if reason == "passed" and (item.nodeid in self._failed or len(reports) != 3):
             reason, text = "failed", "a part of it failed"
         self._say(["test", item.nodeid, reason, text, reached])
         return True
+
+
+def _place(code: types.CodeType) -> str:
+    return f"{code.co_name}:{code.co_firstlineno}"
+
+
+class _Plugin:
+    """What pytest is shown of the recorder."""
+
+
+def _shown(recorder: Recorder) -> _Plugin:
+    """A plugin of which each hook only calls a function that shows nothing."""
+    plugin = _Plugin()
+    for name, arguments in _HOOKS.items():
+        space: dict[str, Any] = {"__name__": "recorder", "call": sealed(getattr(recorder, name))}
+        exec(f"def {name}({arguments}): return call({arguments})", space)  # noqa: S102
+        known.update((id(code), code) for code in codes_of(space[name].__code__))
+        last = name == "pytest_collection_finish"
+        setattr(plugin, name, pytest.hookimpl(tryfirst=not last, trylast=last)(space.pop(name)))
+    return plugin
 
 
 def _outcome(reports: list[Any]) -> tuple[str, str]:
@@ -144,10 +178,10 @@ class Collector:
             loose = any(isinstance(value, StandIn) for value in values)
             self._say(["id", item.nodeid, loose, self._marked(item), _left_out(item)])
 
-    def _marked(self, item: Any) -> bool:
+    def _marked(self, item: Any) -> str:
         function = getattr(item.obj, "__func__", item.obj)
         code = getattr(inspect.unwrap(function), "__code__", None)
-        return code is not None and self._reached in code.co_names
+        return _place(code) if code is not None and self._reached in code.co_names else ""
 
 
 def _left_out(item: Any) -> bool:
@@ -192,21 +226,30 @@ def run_tests() -> NoReturn:
     del sys.modules[__name__]
     sentinels = {os.path.realpath(plan["file"]): plan["sentinels"]} if plan["sentinels"] else {}
     gone = frozenset() if plan["collect"] else frozenset([os.path.realpath(plan["file"])])
-    rewriting = Rewriting(files, plan["names"], sentinels, gone)
+    graders: dict[int, types.CodeType] = {}
+
+    def loaded(code: types.CodeType) -> None:
+        graders.update((id(one), one) for one in codes_of(code))
+
+    rewriting = Rewriting(files, plan["names"], sentinels, gone, loaded)
     _rewrite_with(rewriting)
     arguments = ["-c", os.devnull, "--rootdir", root, "--confcutdir", root, "--import-mode=importlib"]
     arguments += [word for name in _OFF for word in ("-p", f"no:{name}")]
     arguments += [] if plan["conftest"] else ["--noconftest"]
-    (_collect if plan["collect"] else _run)(plan, say, rewriting, [*arguments, "--", plan["file"]])
+    arguments += ["--", plan["file"]]
+    if plan["collect"]:
+        _collect(plan, say, arguments)
+    else:
+        _run(plan, say, rewriting, graders, arguments)
     say(["end"])
     _exit(0)
 
 
-def _collect(plan: dict[str, Any], say: Say, rewriting: Rewriting, arguments: list[str]) -> None:
+def _collect(plan: dict[str, Any], say: Say, arguments: list[str]) -> None:
     finder = Finder()
     sys.meta_path.append(finder)
     sys.meta_path.insert(0, Meant(plan["wanted"], plan["folders"], finder))
-    guard = Guard(lambda words: None, set(), True)
+    guard = Guard(lambda words: None, None, [], ())
     _offer(plan, guard.compare, lambda value: value, lambda names: None, lambda names: None)
     try:
         _main([*arguments[:-2], "--collect-only", *arguments[-2:]], plugins=[Collector(say, plan["names"][1])])
@@ -214,10 +257,19 @@ def _collect(plan: dict[str, Any], say: Say, rewriting: Rewriting, arguments: li
         say(["error", f"{type(error).__name__}: {error}"[:_SHOWN]])
 
 
-def _run(plan: dict[str, Any], say: Say, rewriting: Rewriting, arguments: list[str]) -> None:
-    found: list[str] = []
-    trusted: set[int] = set()
-    guard = Guard(found.append, trusted, plan["any"])
+def _run(
+    plan: dict[str, Any],
+    say: Say,
+    rewriting: Rewriting,
+    graders: dict[int, types.CodeType],
+    arguments: list[str],
+) -> None:
+    spaces: list[dict[str, Any]] = []
+
+    def tell(words: str) -> None:
+        say(["tampered", words])  # at once: what is told cannot be taken back
+
+    guard = Guard(tell, graders, spaces, plan["named"])
     _guard_unittest(guard)
     helpers = {name: os.path.realpath(file) for name, file in plan["modules"].items()}
 
@@ -225,40 +277,51 @@ def _run(plan: dict[str, Any], say: Say, rewriting: Rewriting, arguments: list[s
         strange = [
             name for name, path in helpers.items() if path not in rewriting.done and not _absent_or_package(name, path)
         ]
-        found.extend(f"{name} is not the grader's module" for name in strange)
+        for name in strange:
+            tell(f"{name} is not the grader's module")
         trouble = _watched.changed(core) or visitors.stranger(config.pluginmanager)
         if trouble:
-            found.append(trouble)
-        tell()
+            tell(trouble)
 
-    def tell() -> None:
-        while found:
-            say(["tampered", found.pop()])
+    def of_grader(use: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
+        def told(names: dict[str, Any]) -> None:
+            if id(_getframe(1).f_code) in graders:
+                use(names)
+            else:
+                tell("what the tests call was called by somebody else")
 
-    recorder = Recorder(say, check, helpers)
-    visitors = Visitors((recorder,), rewriting.files)
-    _offer(plan, guard.compare, recorder.mark, lambda names: trusted.add(id(names)), _watched.add_module)
+        return told
+
+    recorder = Recorder(say, check, helpers, graders)
+    plugin = _shown(recorder)
+    visitors = Visitors((plugin,), rewriting.files)
+    _offer(plan, guard.compare, recorder.mark, of_grader(spaces.append), of_grader(_watched.add_module))
     _watched.add(vars(builtins), plan["names"])
     meant = Meant(plan["wanted"], plan["folders"], None)
-    sys.meta_path.insert(0, meant)
+    sys.meta_path.insert(0, types.SimpleNamespace(find_spec=sealed(meant.find_spec)))
     library = [name for name in plan["library"] if name not in meant.names]
+    before = len(sys.modules)
     for name in library:
         importlib.import_module(name)
+    if len(sys.modules) > before:
+        learn()
     _watched.add_library(library)
     blocked = (_TRACING | _SEARCHING) - frozenset(plan["allowed"])
 
     def audit(event: str, _: Any) -> None:
         if event in blocked:
             if event in _TRACING:
-                found.append(f"{event} was called")
+                tell(f"{event} was called")
             raise RuntimeError(f"{event} is not for tests")
 
+    hollow(vars(sys.modules.pop("lydite_states")))
+    hollow(globals(), guard, recorder, rewriting, visitors, meant, _watched)
     sys.addaudithook(audit)
+    watch_frames(tell, graders, spaces, plan["named"], run_tests.__code__)
     try:
-        _main(arguments, plugins=[recorder])
+        _main(arguments, plugins=[plugin])
     except BaseException as error:
         say(["error", f"{type(error).__name__}: {error}"[:_SHOWN]])
-    tell()
 
 
 def _absent_or_package(name: str, path: str) -> bool:
@@ -273,4 +336,7 @@ def _absent_or_package(name: str, path: str) -> bool:
 
 def _offer(plan: dict[str, Any], *functions: Callable[..., Any]) -> None:
     """What the changed test files call, under names that were drawn for this process."""
-    vars(builtins).update(zip(plan["names"], functions, strict=True))
+    vars(builtins).update(zip(plan["names"], map(sealed, functions), strict=True))
+
+
+learn()

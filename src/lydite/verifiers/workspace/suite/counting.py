@@ -20,14 +20,14 @@ class Expected(NamedTuple):
         base: pytest's id without parameters.
         place: which of the tests of ``base`` it is, in the order of collection; ``None``: all of them together.
         exact: whether only a test of this id will do.
-        marked: whether its end is marked.
+        marked: the function whose end has to be reached, as name:line; empty where that is not known.
     """
 
     id: str
     base: str
     place: int | None = 0
     exact: bool = True
-    marked: bool = True
+    marked: str = ""
 
 
 def count_tests(path: str, source: bytes) -> list[Expected]:
@@ -58,8 +58,10 @@ def _expected(base: str, node: ast.FunctionDef | ast.AsyncFunctionDef, outer: li
     decorators = [*node.decorator_list, *outer]
     if any(_mark(decorator) in ("skip", "xfail") for decorator in decorators):
         return
-    marked = isinstance(node, ast.FunctionDef) and not any(isinstance(one, ast.Yield) for one in ast.walk(node))
-    marked = marked and all(_mark(decorator) for decorator in decorators)
+    marked = ""
+    if isinstance(node, ast.FunctionDef) and not any(isinstance(one, ast.Yield) for one in ast.walk(node)):
+        line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        marked = f"{node.name}:{line}" if all(_mark(decorator) for decorator in decorators) else ""
     sizes = [_cases(decorator) for decorator in decorators if _mark(decorator) == "parametrize"]
     if not sizes:
         yield Expected(base, base, 0, True, marked)

@@ -71,7 +71,7 @@ def run_file(
         "sentinels": (*drawn, secrets.randbelow(1 << 30)) if drawn else None,
         "library": config.library,
         "wanted": config.wanted,
-        "any": "ANY" in config.named,
+        "named": tuple(sorted(config.named)),
         "allowed": [event for name, event in _ALLOWED.items() if name in config.named],
     }
     result = box.run(TESTS, payload, box.size_of(tree), config.timeout, config.memory_mb)

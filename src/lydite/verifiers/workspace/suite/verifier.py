@@ -12,19 +12,24 @@ What is covered:
   loaded; pytest and the standard library were imported before there was a workspace, whose folders stand behind them
   on ``sys.path``, so ``random.py`` or ``sitecustomize.py`` in it is never imported in place of the real one.
 * Results leave the process by a descriptor of the grader's, each behind a secret. Standard output, files and the exit
-  code say nothing; leaving early (``os._exit``, ``sys.exit``, ``pytest.exit``) leaves the other tests not passed.
+  code say nothing. They count when all is said: a file of tests of which the process was stopped, or left early
+  (``os._exit``), has passed none, nor has one in which the sentinels were not run.
 * A test is passed when pytest says so, for its set-up and its tear-down too, and its own last line was reached.
-* Objects that are equal to anything are found out (``inside/guard.py``). So is what is replaced in pytest, unittest,
-  the built-ins, the grader's helpers and what these import from the standard library, hooks and tracing
-  (``inside/integrity.py``), and modules put in the place of the grader's helpers.
-* A file of tests is gone from the disk before it runs, so nothing is read in it; other files of the grader's stay.
 * Each file has a process of its own and two sentinels, tests under drawn names that must fail and pass.
+* Nothing but what an object of the workspace's says of itself makes a test pass (``inside/guard.py``).
+* Nobody looks into the frames of the tests and of what judges them, or into their code (``inside/frames.py``), and
+  the functions that judge show nothing (``inside/tests.py``).
+* What is replaced in pytest, unittest, the built-ins, the grader's helpers and what these import from the standard
+  library, hooks and tracing (``inside/integrity.py``), and modules put in the place of the grader's helpers, are
+  found out.
+* A file of tests is gone from the disk before it runs, so nothing is read in it; other files of the grader's stay.
 
 Any of these found: ``tampered``, score 0.
 
-What is not covered: tests import the candidate's code into their own process. Code that goes to some length there can
-read what tests expect in the frames that called it, or search memory for the grader's functions and secret. It can
-tell that it is being tested. A verdict that must not depend on that needs ``script`` or ``code``, which keep the
+What is not covered: tests import the candidate's code into their own process, and it can tell that it is being tested.
+Code that replaces something and puts it back before anybody looks; code that reaches this process's memory past Python
+(a bug of the interpreter's, a C library of its own); values that the grader's helpers and data files hold; what
+``guard.py`` and ``frames.py`` name. A verdict that must not depend on that needs ``script`` or ``code``, which keep the
 candidate in a process of its own.
 """
 
@@ -197,12 +202,27 @@ def _tests(said: Said) -> list[list[Any]]:
 
 
 def _parts(said: Said, plan: Plan) -> list[Part]:
+    doubt = _doubt(said, plan)
+    if doubt is not None:
+        return [Part(one.id, 0.0, *doubt) for one in plan.expected]
     tests = {record[1]: record for record in _tests(said)}
     by_base: dict[str, list[list[Any]]] = {}
     for identity, record in tests.items():
         by_base.setdefault(identity.partition("[")[0], []).append(record)
     absent = _absent(said)
     return [_part(one, tests, by_base, absent) for one in plan.expected]
+
+
+def _doubt(said: Said, plan: Plan) -> tuple[str, str | None] | None:
+    """Reason and words, where nothing of what was said counts: it has no end, or lacks the sentinels."""
+    if not said.whole:
+        return _absent(said)
+    if said.sentinels is not None:
+        outcomes = {record[1]: record[2] for record in _tests(said)}
+        fails, passes = (outcomes.get(f"{plan.file}::{name}") for name in said.sentinels)
+        if "passed" in outcomes.values() and (fails != "failed" or passes != "passed"):
+            return "missing", "the tests that show that passing and failing still work were not run"
+    return None
 
 
 def _part(
@@ -220,7 +240,7 @@ def _part(
     for _, _, reason, text, reached in records:
         if reason != "passed":
             return Part(one.id, 0.0, reason, text or None)
-        if one.marked and not reached:
+        if one.marked and one.marked not in reached:
             return Part(one.id, 0.0, "failed", "it was said to pass, and its end was not reached")
     return Part(one.id, 1.0, "passed")
 
