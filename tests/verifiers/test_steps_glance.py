@@ -154,14 +154,27 @@ def claims_in_work(draw: st.DrawFn) -> str:
     return around[0] + draw(SPACES) + form.format(one, sign, other, said) + around[1] + draw(SPACES) + around[2]
 
 
+# Plain statements alone, behind all that may stand before a number.
+PLAIN = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["", "So", "x", "3 x", "r", "a 2x", "of", "1/2 of", "by", "In May,", "12", ".", "3:", "-", "if", "get -"]
+        ),
+        st.sampled_from(["5 + 3 = 8", "12 / 4 = 3", "7 * 6 = 42", "9 - 4 = 5", "9 - 4 = $5", "2 + 2 = 5"]),
+        st.sampled_from([". ", ", ", ".\n", "\nThen ", " x 2", "\nx ", " % ", ""]),
+    ).map(" ".join),
+    min_size=1,
+    max_size=4,
+).map("".join)
 WORK = st.lists(claims_in_work() | FREE, min_size=1, max_size=4).map("".join)
 
 
 @settings(max_examples=400)
-@given(WORK)
+@given(WORK | PLAIN)
 @example("m 5 * 17 = 85% ")
 @example("if x = 5 \\times 11 = 56 ")
 @example("3 cats + 5 = 8  3)>\nthen f(2)  there. So\\cdot 5 <. The x  =  \n- 4*2=8 ")
+@example("7^3 = 344:\n552 dogs. The  x 5 * 2 = 10. 6")
 @example("x  x = 13 / 13 = 2 => ")
 @example("5+3=9 =>\n\\pi’ 5 + 3 = 8 >")
 @example("so we get x = 29 + 17 = 46 ofx = 8 * 13 = 104\n1,250 dollars in total\n ")

@@ -50,7 +50,9 @@ _PLAIN_FENCES = frozenset(["text", "txt", "math", "latex", "tex", "markdown", "m
 _NOTE = re.compile(r"<<([^<>\n]{1,200})>>")
 _DASH = re.compile(r"[—―]|(?<=\s)--+(?=\s)")
 # "5 is right. Boxes x 3" is a product, across the sentence.
-_SENTENCE = re.compile(r"\\.|[()\[\]{}]|(?<=[a-z]{3})\.(?= [A-Z][a-z])(?! \w+ (?:\w+ )?[xX])", re.DOTALL)
+_SENTENCE = re.compile(
+    r"\\.|[()\[\]{}]|(?<=[a-z]{3})\.(?= [A-Z][a-z])(?!(?:\s+\S+){0,4}\s+\S*?(?<![A-Za-z])[xX])", re.DOTALL
+)
 _ITEM = re.compile(r"[-+*•·][ \t]")
 
 _COMMANDS = {
