@@ -186,3 +186,20 @@ _JSON = st.recursive(
 def test_any_document_is_a_recipe_or_an_input_error(document: dict[str, Any], stages: list[Any]) -> None:
     with contextlib.suppress(InputError):
         assert isinstance(parse_recipe({**plain(), **document, "stages": stages}), Recipe)
+
+
+def test_the_step_stays_when_momentum_changes() -> None:
+    rates = [
+        GrpoStage(kind="grpo", effective_learning_rate=1e-3, beta1=beta1).rate / (1 - beta1)
+        for beta1 in (0.0, 0.5, 0.9)
+    ]
+    assert rates == pytest.approx([1e-3] * 3)
+    assert GrpoStage(kind="grpo", learning_rate=2e-4, beta1=0.5).rate == 2e-4
+
+
+@pytest.mark.parametrize(
+    "stage", [{"effective_learning_rate": 1e-3, "learning_rate": 1e-4}, {"beta1": 0.5, "trl": {"optim": "sgd"}}]
+)
+def test_two_rates_or_momentum_that_nobody_heeds_are_errors(stage: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"learning_rate|beta1"):
+        GrpoStage(kind="grpo", **stage)

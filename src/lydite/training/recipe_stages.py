@@ -25,6 +25,11 @@ class SampleStage(Sampling):
 
 class _Optimised(Strict):
     learning_rate: float = Field(gt=0)
+    effective_learning_rate: float | None = Field(None, gt=0)
+    """In place of ``learning_rate``: that / (1 - beta1), what a gradient moves a weight by in the end. Momentum can be
+    changed, and the step stays."""
+    beta1: float = Field(0.9, ge=0, lt=1)
+    """Of Adam."""
     lr_scheduler: str = "constant"
     warmup_steps: int = Field(0, ge=0)
     weight_decay: float = Field(0.0, ge=0)
@@ -34,6 +39,21 @@ class _Optimised(Strict):
     evaluate: bool = False
     """Measure on the held-out tasks when the stage is over too (phase ``after-INDEX``)."""
     trl: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_rate(self) -> _Optimised:
+        if self.effective_learning_rate is not None and "learning_rate" in self.model_fields_set:
+            raise ValueError("give either `learning_rate` or `effective_learning_rate` (= learning_rate / (1 - beta1))")
+        if "beta1" in self.model_fields_set and "adam" not in str(self.trl.get("optim", "adam")):
+            raise ValueError(f"beta1 belongs to Adam, and trl.optim is {self.trl['optim']}")
+        return self
+
+    @property
+    def rate(self) -> float:
+        """The optimizer's learning rate."""
+        if self.effective_learning_rate is None:
+            return self.learning_rate
+        return self.effective_learning_rate * (1 - self.beta1)
 
 
 class _Rowed(_Optimised):

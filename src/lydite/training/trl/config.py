@@ -99,7 +99,8 @@ def _common(recipe: Recipe, stage: GrpoStage | SftStage | DpoStage, output: Path
     return {
         "output_dir": str(output),
         "seed": recipe.seed,
-        "learning_rate": stage.learning_rate,
+        "learning_rate": stage.rate,
+        "adam_beta1": stage.beta1,
         "lr_scheduler_type": _scheduler(stage),
         "warmup_steps": stage.warmup_steps,
         "weight_decay": stage.weight_decay,
@@ -145,7 +146,15 @@ _OWNED = {
     ),
     *("num_generations", "max_completion_length", "temperature", "top_p", "top_k", "mask_truncated_completions"),
     *("max_tool_calling_iterations", "use_vllm", "use_transformers_continuous_batching"),
-    *("entropy_coef", "shuffle_dataset", "learning_rate", "lr_scheduler_type", "warmup_steps", "weight_decay"),
+    *(
+        "entropy_coef",
+        "shuffle_dataset",
+        "learning_rate",
+        "adam_beta1",
+        "lr_scheduler_type",
+        "warmup_steps",
+        "weight_decay",
+    ),
     *(
         "max_grad_norm",
         "save_strategy",
