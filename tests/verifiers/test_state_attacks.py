@@ -46,7 +46,6 @@ TAMPERED = {
     "plugin found in frames",
     "traced over the asserts",
     "profile",
-    "the grader's built-ins",
     "helper in sys.modules",
     "helper replaced",
 }

@@ -116,21 +116,42 @@ def test_nothing_of_the_graders_functions_is_in_reach(name: str) -> None:
     assert said.correct, said
 
 
-CALLS = {
-    "compare": "found[0]('==', [1], [1])",
-    "reached": "found[1](None)",
-    "begun": "found[2](globals())",
-    "complete": "found[3](globals())",
-}
+CALLED = """\
+from add import add
+from helpers import same
+
+def test_a():
+    assert same(add(1, 2), 3)
+
+def test_b():
+    assert same(add(10, 20), 30)
+"""
+FINDS = """\
+import helpers
+kind = type(__import__("functools").lru_cache(lambda: 0))
+found = [one for one in helpers.same.__code__.co_consts if type(one) is kind]
+"""
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_what_the_tests_call_is_for_them(name: str) -> None:
+@pytest.mark.parametrize("call", ["found[0]('==', [1], [1])"])
+def test_what_the_tests_call_is_for_them(call: str) -> None:
+    files = {"tests/test_add.py": CALLED, "tests/helpers.py": "def same(a, b):\n    return a == b\n"}
+    config = {"test_paths": ["tests"], "files": files}
+    honest = "def add(a, b):\n    return a + b\n"
+    assert judged("pytest", config, {"add.py": FINDS + honest}).correct
+    assert judged("pytest", config, {"add.py": f"{FINDS}{call}\n{honest}"}).reason == "tampered"
+
+
+def test_nothing_that_decides_stands_under_a_name() -> None:
     source = (
-        "import builtins\nfound = [value for name, value in vars(builtins).items() if name.startswith('@')]\n"
-        f"{CALLS[name]}\ndef add(a, b): return a + b\n"
+        "import builtins\nbefore = dict(vars(builtins))\n"
+        "def put(names):\n    for name in names: setattr(builtins, name, names[name])\n"
+        "def add(a, b):\n"
+        "    put({name: lambda *given: put(before) or True for name in before if name.startswith('@')})\n"
+        "    return 0\n"
     )
-    assert suite(TESTS, source).reason == "tampered"
+    assert suite(TESTS, source).outcome is Outcome.INCORRECT
+    assert script("from add import add\nassert add(1, 2) == 3\n", source).outcome is Outcome.INCORRECT
 
 
 EXPECTED = {
@@ -215,6 +236,7 @@ def test_unittest_does_not_believe_either(asked: str) -> None:
         "    def __sub__(s, o): return 0\n\ndef add(a, b): return A()\n"
     )
     assert suite(tests, source).reason == "tampered"
+    assert script(f"{tests}\nunittest.main()\n", source).reason == "tampered"
 
 
 SCRIPT = "from add import add\nassert add(1, 2) == 3\n"
@@ -319,3 +341,12 @@ class Name(str):
     config = {"test_paths": ["tests"], "files": {"tests/test_money.py": tests}}
     said = judged("pytest", config, {"money.py": source})
     assert said.correct, said
+
+
+def test_an_attempt_that_hangs_in_one_test_has_passed_none_of_that_file() -> None:
+    said = judged(
+        "pytest",
+        {"test_paths": ["tests"], "files": {"tests/test_add.py": TESTS}, "timeout": 1.0},
+        {"add.py": "def add(a, b):\n    while a == 10: pass\n    return a + b\n"},
+    )
+    assert (said.score, said.reason) == (0, "timeout")

@@ -1,8 +1,15 @@
-"""Have a program's comparisons, and its differences, made by a function of ours."""
+"""Have a program's comparisons, and its differences, made by a function of ours.
+
+The function stands among the constants of the compiled code, not under a name, where anybody could put another in its
+place for as long as it is needed.
+"""
 
 from __future__ import annotations
 
 import ast
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
 
 _NAMES = {
     ast.Eq: "==",
@@ -19,7 +26,7 @@ def guarded(tree: ast.AST, compare: str) -> None:
     """Change a tree in place.
 
     Args:
-        compare: the name of what is called, with the operator and both sides.
+        compare: the constant in place of what is called, with the operator and both sides.
     """
     for node in reversed(list(ast.walk(tree))):  # what is within first
         for field, value in ast.iter_fields(node):
@@ -38,5 +45,17 @@ def _changed(node: ast.AST, compare: str) -> ast.AST:
         return node
     if name is None:
         return node
-    call = ast.Call(ast.Name(compare, ast.Load()), [ast.Constant(name), left, right], [])
+    call = ast.Call(ast.Constant(compare), [ast.Constant(name), left, right], [])
     return ast.copy_location(call, node)
+
+
+def planted(code: types.CodeType, functions: Mapping[str, Callable[..., Any]]) -> types.CodeType:
+    """Code with functions for the constants that stand in their place."""
+    constants: list[Any] = []
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            one = planted(one, functions)
+        elif type(one) is str and one in functions:
+            one = functions[one]
+        constants.append(one)
+    return code.replace(co_consts=tuple(constants))

@@ -100,7 +100,7 @@ class Watched:
                 for name, value, before in zip(names, now, values, strict=True):
                     inner = value.fget if type(value) is property else value
                     if value is not before and _id(inner) not in _LEGACY:
-                        return f"{name if name[0] != '@' else 'what the tests call'} was replaced"
+                        return f"{name} was replaced"
         codes = self._codes if core else [part for function in self._functions for part in _code_of(function)]
         if not _all(_map(_is, codes, self._codes)):
             return "the code of a function was replaced"

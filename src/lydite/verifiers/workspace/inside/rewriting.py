@@ -14,12 +14,13 @@ from __future__ import annotations
 import ast
 import os
 import types
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import _pytest.assertion.rewrite as rewrite
 
-from .comparing import guarded
+from .comparing import guarded, planted
 from .frames import sealed
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -38,10 +39,12 @@ def install() -> Callable[[Rewriting], None]:
             part.change(mod, source, module_path, config)
 
     def rewrite_test(path: Any, config: Any) -> tuple[Any, types.CodeType]:
-        found = compiled(path, config)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # constants are called
+            stat, code = compiled(path, config)
         for part in parts:
-            part.loaded(os.path.realpath(path), found[1])
-        return found
+            code = part.complete(os.path.realpath(path), code)
+        return stat, code
 
     rewrite.rewrite_asserts = sealed(rewrite_asserts)
     rewrite._rewrite_test = sealed(rewrite_test)
@@ -53,8 +56,9 @@ class Rewriting:
 
     Args:
         files: real paths of the grader's Python files; no others are touched.
-        names: of the built-ins that the changed code calls, drawn at random: to compare, to say that a test's end was
-            reached, to say which name space is the grader's (when a file begins), and that it is complete (at its end).
+        functions: what the changed code calls, and the constants in their place, drawn at random: to compare, to say
+            that a test's end was reached, to say which name space is the grader's (when a file begins), and that it is
+            complete (at its end).
         gone: files to remove before they are run, so that nothing reads in them what they expect.
         sentinels: names of tests that must fail and must pass, by real path.
         loaded: told the code of each file before it runs.
@@ -66,13 +70,14 @@ class Rewriting:
     def __init__(
         self,
         files: frozenset[str],
-        names: tuple[str, str, str, str],
+        functions: dict[str, Callable[..., Any]],
         sentinels: dict[str, tuple[str, str, int]],
         gone: frozenset[str],
         loaded: Callable[[types.CodeType], None],
     ) -> None:
         self.files, self.done, self._loaded = files, set[str](), loaded
-        self._compare, self._reached, self._begun, self._complete = names
+        self._compare, self._reached, self._begun, self._complete = functions
+        self._functions = functions
         self._sentinels, self._gone = sentinels, gone
 
     def change(self, mod: ast.Module, source: bytes, module_path: str | None, config: Any) -> None:
@@ -95,15 +100,17 @@ class Rewriting:
         mod.body.append(_told(self._complete))
         ast.fix_missing_locations(mod)
 
-    def loaded(self, path: str, code: types.CodeType) -> None:
-        """Called with what a file has become."""
+    def complete(self, path: str, code: types.CodeType) -> types.CodeType:
+        """A file's code, with what it calls."""
         if path in self.files:
+            code = planted(code, self._functions)
             self._loaded(code)
+        return code
 
 
 def _told(name: str) -> ast.Expr:
     own = ast.Call(ast.Name("globals", ast.Load()), [], [])
-    return ast.Expr(ast.Call(ast.Name(name, ast.Load()), [own], []))
+    return ast.Expr(ast.Call(ast.Constant(name), [own], []))
 
 
 def _first(body: list[ast.stmt]) -> int:
@@ -139,7 +146,7 @@ def _mark(function: ast.FunctionDef, reached: str) -> None:
         return
 
     def call(value: ast.expr) -> ast.Call:
-        return ast.Call(ast.Name(reached, ast.Load()), [value], [])
+        return ast.Call(ast.Constant(reached), [value], [])
 
     for node in inside:
         if isinstance(node, ast.Return):

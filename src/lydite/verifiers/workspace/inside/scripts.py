@@ -19,17 +19,17 @@ One record on the channel: the script's secret, then JSON of ``code``, ``last`` 
 from __future__ import annotations
 
 import ast
-import builtins
 import json
 import os
 import random
 import sys
 import types
+import warnings
 from typing import Any, NoReturn
 
-from .comparing import guarded
+from .comparing import guarded, planted
 from .frames import codes_of, hollow, learn, sealed, watch_frames
-from .guard import Guard
+from .guard import Guard, guard_unittest
 from .tree import close_to_others, lay_out, received
 
 NAME_OF_SCRIPT = "<script>"
@@ -59,12 +59,16 @@ def run_script() -> NoReturn:
     tree = ast.parse(source)
     named = _names(tree)
     guarded(tree, compare)
-    program = compile(ast.fix_missing_locations(tree), NAME_OF_SCRIPT, "exec", dont_inherit=True)
-    graders = {id(one): one for one in codes_of(program)}
+    graders: dict[int, types.CodeType] = {}
     guard = Guard(found.append, graders, [main.__dict__], named)
-    setattr(builtins, compare, sealed(guard.compare))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # constants are called
+        program = compile(ast.fix_missing_locations(tree), NAME_OF_SCRIPT, "exec", dont_inherit=True)
+    program = planted(program, {compare: sealed(guard.compare)})
+    graders.update((id(one), one) for one in codes_of(program))
     if "lydite_tests" in sys.modules:
         hollow(vars(sys.modules.pop("lydite_tests")))
+    guard_unittest()(guard)
     hollow(globals(), guard)
 
     def audit(event: str, _: Any) -> None:

@@ -12,7 +12,6 @@ classes are emptied before there is a candidate's code, since they are found amo
 
 from __future__ import annotations
 
-import builtins
 import importlib
 import inspect
 import json
@@ -165,7 +164,7 @@ def _short(text: str) -> str:
 class Collector:
     """A plugin of pytest: writes down which tests there are."""
 
-    def __init__(self, say: Say, reached: str) -> None:
+    def __init__(self, say: Say, reached: Callable[..., Any]) -> None:
         self._say, self._reached = say, reached
 
     def pytest_collectreport(self, report: Any) -> None:
@@ -181,7 +180,7 @@ class Collector:
     def _marked(self, item: Any) -> str:
         function = getattr(item.obj, "__func__", item.obj)
         code = getattr(inspect.unwrap(function), "__code__", None)
-        return _place(code) if code is not None and self._reached in code.co_names else ""
+        return _place(code) if code is not None and any(one is self._reached for one in code.co_consts) else ""
 
 
 def _left_out(item: Any) -> bool:
@@ -231,28 +230,31 @@ def run_tests() -> NoReturn:
     def loaded(code: types.CodeType) -> None:
         graders.update((id(one), one) for one in codes_of(code))
 
-    rewriting = Rewriting(files, plan["names"], sentinels, gone, loaded)
+    functions: dict[str, Any] = dict.fromkeys(plan["names"])
+    rewriting = Rewriting(files, functions, sentinels, gone, loaded)
     _rewrite_with(rewriting)
     arguments = ["-c", os.devnull, "--rootdir", root, "--confcutdir", root, "--import-mode=importlib"]
     arguments += [word for name in _OFF for word in ("-p", f"no:{name}")]
     arguments += [] if plan["conftest"] else ["--noconftest"]
     arguments += ["--", plan["file"]]
     if plan["collect"]:
-        _collect(plan, say, arguments)
+        _collect(plan, say, functions, arguments)
     else:
-        _run(plan, say, rewriting, graders, arguments)
+        _run(plan, say, functions, rewriting, graders, arguments)
     say(["end"])
     _exit(0)
 
 
-def _collect(plan: dict[str, Any], say: Say, arguments: list[str]) -> None:
+def _collect(plan: dict[str, Any], say: Say, functions: dict[str, Any], arguments: list[str]) -> None:
     finder = Finder()
     sys.meta_path.append(finder)
     sys.meta_path.insert(0, Meant(plan["wanted"], plan["folders"], finder))
     guard = Guard(lambda words: None, None, [], ())
-    _offer(plan, guard.compare, lambda value: value, lambda names: None, lambda names: None)
+    _offer(functions, guard.compare, lambda value: value, lambda names: None, lambda names: None)
     try:
-        _main([*arguments[:-2], "--collect-only", *arguments[-2:]], plugins=[Collector(say, plan["names"][1])])
+        _main(
+            [*arguments[:-2], "--collect-only", *arguments[-2:]], plugins=[Collector(say, functions[plan["names"][1]])]
+        )
     except BaseException as error:
         say(["error", f"{type(error).__name__}: {error}"[:_SHOWN]])
 
@@ -260,6 +262,7 @@ def _collect(plan: dict[str, Any], say: Say, arguments: list[str]) -> None:
 def _run(
     plan: dict[str, Any],
     say: Say,
+    functions: dict[str, Any],
     rewriting: Rewriting,
     graders: dict[int, types.CodeType],
     arguments: list[str],
@@ -295,8 +298,7 @@ def _run(
     recorder = Recorder(say, check, helpers, graders)
     plugin = _shown(recorder)
     visitors = Visitors((plugin,), rewriting.files)
-    _offer(plan, guard.compare, recorder.mark, of_grader(spaces.append), of_grader(_watched.add_module))
-    _watched.add(vars(builtins), plan["names"])
+    _offer(functions, guard.compare, recorder.mark, of_grader(spaces.append), of_grader(_watched.add_module))
     meant = Meant(plan["wanted"], plan["folders"], None)
     sys.meta_path.insert(0, types.SimpleNamespace(find_spec=sealed(meant.find_spec)))
     library = [name for name in plan["library"] if name not in meant.names]
@@ -334,9 +336,9 @@ def _absent_or_package(name: str, path: str) -> bool:
     return os.path.basename(path) == "__init__.py" and place == path and type(loader) is SourceFileLoader
 
 
-def _offer(plan: dict[str, Any], *functions: Callable[..., Any]) -> None:
-    """What the changed test files call, under names that were drawn for this process."""
-    vars(builtins).update(zip(plan["names"], map(sealed, functions), strict=True))
+def _offer(names: dict[str, Any], *functions: Callable[..., Any]) -> None:
+    """What the changed test files call, for constants that were drawn for this process."""
+    names.update(zip(names, map(sealed, functions), strict=True))
 
 
 learn()
