@@ -156,8 +156,8 @@ def test_the_same_verdict_again() -> None:
         ({"tests": ["return f(1)"]}, "tests.0"),
         ({"tests": ["assert 1 == 1"]}, "entry_point"),
         ({"tests": ["assert f(1) == 1", "assert 1 == 1"]}, "tests.1"),
-        ({"tests": ["def other(solve):\n    assert solve(1) == 1"], "entry_point": "f"}, "tests.0"),
-        ({"tests": ["def check(solve):\n    assert 1 == 1"], "entry_point": "f"}, "tests.0"),
+        ({"tests": ["def other(solve):\n    assert solve(1) == 1"], "entry_point": "f"}, "entry_point"),
+        ({"tests": ["def check(solve):\n    assert 1 == 1"], "entry_point": "f"}, "entry_point"),
     ],
 )
 def test_a_test_of_nothing_is_refused(config: dict[str, Any], field: str) -> None:
