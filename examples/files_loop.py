@@ -1,4 +1,4 @@
-"""A policy learns to work with files in a workspace: demonstrations first, then rewards for what it leaves behind.
+"""Training on files in a workspace: demonstrations first, then rewards for what a policy leaves behind.
 
     python examples/files_loop.py [-o runs/files] [--seed 0] [--smoke]
 
