@@ -248,5 +248,5 @@ def test_unusable_arguments_are_named(tmp_path: Path, options: dict[str, object]
 
 def test_a_task_that_needs_an_unknown_environment_is_refused(tmp_path: Path) -> None:
     task = Task(id="w", prompt=(), checker=Checker(type="exact", config={"answer": "1"}), env="moon")
-    with pytest.raises(InputError, match="no environment is called 'moon' .*workspace"):
+    with pytest.raises(InputError, match=r"no environment is called 'moon' .*workspace"):
         run_sample(tmp_path / "run", [task])

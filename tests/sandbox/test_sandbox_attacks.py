@@ -98,11 +98,7 @@ def test_attack(request: pytest.FixtureRequest, backend: str, user: str, name: s
 
 @pytest.mark.parametrize(
     ("backend", "user"),
-    [
-        pytest.param(backend, user, marks=_marks(backend, user))
-        for backend in BACKENDS
-        for user in USERS
-    ],
+    [pytest.param(backend, user, marks=_marks(backend, user)) for backend in BACKENDS for user in USERS],
 )
 def test_nothing_is_left_after_the_end(request: pytest.FixtureRequest, backend: str, user: str) -> None:
     if reason := _why_not(backend, user):

@@ -102,8 +102,8 @@ class Trail:
             self.finish = attempt.finish
 
     def _numbered(self, message: Message) -> Message:
-        """Calls in the text are read too (servers and recordings leave them there), and every call has an id of its own,
-        so that answers can be told apart."""
+        """Calls in the text are read too (servers and recordings leave them there), and every call has an id, so that
+        answers can be told apart."""
         if not message.tool_calls and malformed(message):
             said = read_calls(message.content)
             message = msgspec.structs.replace(message, content=said.content, tool_calls=said.calls)
