@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 import os
 import sys
@@ -48,7 +49,9 @@ def attribute_of(path: str, attribute: str, field: str = "type") -> Any:
             for name, value in vars(module).items()
             if callable(value) and getattr(value, "__module__", None) == module.__name__ and name[:1] != "_"
         ]
-        remedy = f"it has {', '.join(own)[:200]}" if own else "it defines no class and no function"
+        near = difflib.get_close_matches(attribute, own, 1)
+        told = f"it has {', '.join(own)[:200]}" if own else "it defines no class and no function"
+        remedy = f"did you mean '{near[0]}'?" if near else told
         raise InputError(f"has no {attribute!r:.80}", path=path, field=field, remedy=remedy) from None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import json
 import re
@@ -19,6 +18,7 @@ import msgspec
 from lydite.errors import InputError
 from lydite.policies.protocol import Policy
 from lydite.task import Task
+from lydite.userfile import attribute_of
 
 #: Entry point group for policies of other packages: name → factory.
 GROUP = "lydite.policies"
@@ -91,7 +91,7 @@ def _find(body: str) -> tuple[Any, tuple[str, ...]]:
             raise InputError(f"'{body}' names no model or file", field="policy", remedy=f"{kind}:…")
         return _load(_BUILT_IN[kind]), (rest,)
     if file := _FILE.fullmatch(body):
-        return _from_file(Path(file["file"]), file["name"]), ()
+        return attribute_of(file["file"], file["name"], "policy"), ()
     others = {point.name: point for point in entry_points(group=GROUP)}
     if kind in others:
         try:
@@ -108,26 +108,6 @@ def _find(body: str) -> tuple[Any, tuple[str, ...]]:
 def _load(target: str) -> Callable[..., Any]:
     module, _, name = target.partition(":")
     return cast(Callable[..., Any], getattr(importlib.import_module(module), name))
-
-
-def _from_file(path: Path, name: str) -> Any:
-    if not path.is_file():
-        raise InputError("no such file", path=path, field="policy")
-    spec = importlib.util.spec_from_file_location(f"lydite_policy_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise InputError("is not a Python file", path=path, field="policy")
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise InputError(f"cannot be imported: {type(error).__name__}: {error}", path=path, field="policy") from error
-    if not hasattr(module, name):
-        public = [key for key in vars(module) if not key.startswith("_")]
-        near = get_close_matches(name, public, 1)
-        raise InputError(
-            f"has no '{name}'", path=path, field="policy", remedy=f"did you mean '{near[0]}'?" if near else None
-        )
-    return getattr(module, name)
 
 
 def _option(factory: Callable[..., Any], name: str, value: Any, body: str) -> Any:

@@ -99,7 +99,7 @@ def run(source: str, code: types.CodeType | None = None) -> NoReturn:
     if "random" in source:
         _reseed()
     leave = 0
-    try:  # this process was made for nothing but to run it
+    try:  # running the candidate's source is what this process, inside of the sandbox, was made for
         exec(code or compile(source, NAME, "exec", dont_inherit=True), MAIN.__dict__)  # noqa: S102
     except SystemExit as leaving:
         leave = _exit_code(leaving.code)
