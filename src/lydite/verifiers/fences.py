@@ -23,16 +23,16 @@ class Block(NamedTuple):
     end: int = 0
 
 
-def fenced_blocks(text: str) -> list[Block]:
+def fenced_blocks(text: str, most: int | None = MAX_FENCES) -> list[Block]:
     """The fenced blocks, in order. A fence is closed by a line of at least as many of its own marks and nothing else;
     the text of an indented fence loses as much indentation. Line ends are ``\\n``; the last one is not part of a
-    block."""
+    block. ``most``: fence lines that are looked at; all of them when ``None``."""
     if "```" not in text and "~~~" not in text:
         return []
     text = text.replace("\r\n", "\n")
     found: list[Block] = []
     opened: re.Match[str] | None = None
-    for match in islice(_FENCE.finditer(text), MAX_FENCES):
+    for match in islice(_FENCE.finditer(text), most):
         info = match[3].strip()
         if opened is None:
             opened = match

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import NamedTuple
 
+from lydite.verifiers.fences import Block, fenced_blocks
 from lydite.verifiers.text import after_thinking
 
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([^`\n]*)")
 _PYTHON = {"", "python", "python3", "py", "py3", "{.python}", "{python}"}
 _CODE_LINE = re.compile(
     r"^[ \t]*(?:def |class |import |from \w|@|for |while |if |print\(|return\b|\w+ ?=|\w+\()", re.MULTILINE
@@ -26,34 +25,12 @@ _DEFINITION = re.compile(
 _WORD = re.compile(r"\w+")
 
 
-class Block(NamedTuple):
-    """A fenced block: its label and its text."""
-
-    label: str
-    text: str
-    closed: bool
-
-
 def blocks(text: str) -> list[Block]:
-    """The fenced blocks, in order. A fence is closed by a line of at least as many of its own marks and nothing else;
-    the text of an indented fence loses as much indentation."""
-    found: list[Block] = []
-    mark, label, indent = "", "", 0
-    lines: list[str] = []
-    for line in text.replace("\r\n", "\n").split("\n"):
-        match = _FENCE.match(line) if "```" in line or "~~~" in line else None
-        if not mark:
-            if match:
-                mark, label = match[1], match[2].strip().lower().split(" ")[0]
-                indent, lines = len(line) - len(line.lstrip()), []
-        elif match and match[1][0] == mark[0] and len(match[1]) >= len(mark) and not match[2].strip():
-            found.append(Block(label, "\n".join(lines) + "\n", True))
-            mark = ""
-        else:
-            lines.append(line[indent:] if not line[:indent].strip() else line)
-    if mark:
-        found.append(Block(label, "\n".join(lines).rstrip("\n") + "\n", False))
-    return found
+    """The fenced blocks, in order, each ending in one line end, as a program does."""
+    return [
+        block._replace(text=(block.text if block.closed else block.text.rstrip("\n")) + "\n")
+        for block in fenced_blocks(text, None)
+    ]
 
 
 def defines(text: str, entry: str) -> bool:

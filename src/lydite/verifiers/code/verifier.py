@@ -29,7 +29,7 @@ class CodeVerifier:
     name = "code"
     version = 2
     waits = True
-    modules = ("lydite.verifiers.code", "lydite.verifiers.text")
+    modules = ("lydite.verifiers.code", "lydite.verifiers.fences", "lydite.verifiers.text")
     examples = EXAMPLES
 
     def compile(self, config: dict[str, Any]) -> Check:

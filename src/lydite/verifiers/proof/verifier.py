@@ -59,7 +59,12 @@ class ProofVerifier:
     name = "proof"
     version = 1
     waits = True
-    modules = ("lydite.verifiers.proof", "lydite.verifiers.code.source", "lydite.verifiers.text")
+    modules = (
+        "lydite.verifiers.proof",
+        "lydite.verifiers.code.source",
+        "lydite.verifiers.fences",
+        "lydite.verifiers.text",
+    )
     examples = (
         Example(
             config={"system": "coq", "statement": _SUM},

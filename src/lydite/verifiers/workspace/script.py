@@ -65,6 +65,7 @@ class ScriptVerifier:
     version = 1
     modules = (
         "lydite.verifiers.workspace.script",
+        "lydite.verifiers.workspace.exit_code",
         "lydite.verifiers.workspace.box",
         "lydite.verifiers.workspace.programs",
         "lydite.verifiers.workspace.inside.tree",
