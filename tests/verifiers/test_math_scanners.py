@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lydite.verifiers import text as scanners
-from lydite.verifiers.math import claims, disclaimed, second_thoughts, tokens
+from lydite.verifiers.math import claims, disclaimed, second_thoughts, tail, tokens
 from lydite.verifiers.math.normalise import _dressed, trim
 from lydite.verifiers.text import holds
 
@@ -22,14 +22,14 @@ def matches(pattern: re.Pattern[str]) -> st.SearchStrategy[str]:
     return st.from_regex(pattern, alphabet=ASCII)
 
 
-@given(matches(extract._WITHDRAW))
+@given(matches(tail._WITHDRAW))
 def test_what_withdraws_holds_one_of_its_words(text: str) -> None:
-    assert holds(text, extract._WITHDRAWING)
+    assert holds(text, tail._WITHDRAWING)
 
 
-@given(matches(extract._DOUBT))
+@given(matches(tail._DOUBT))
 def test_what_doubts_holds_one_of_its_words(text: str) -> None:
-    assert holds(text, extract._DOUBTING)
+    assert holds(text, tail._DOUBTING)
 
 
 @given(matches(disclaimed._BEFORE))

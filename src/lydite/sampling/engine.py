@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Sized
 from typing import Any
@@ -22,6 +21,7 @@ from lydite.sampling.episodes import Start, roll_out
 from lydite.sampling.judge import Judge
 from lydite.sampling.seeds import attempt_seed
 from lydite.sampling.settle import settle
+from lydite.sampling.signals import stop_on_signals
 from lydite.sampling.totals import SampleTotals, Tally
 from lydite.task import Task
 
@@ -168,7 +168,7 @@ class _Session:
             lambda graded: _call(loop, self._committed, graded),
             lambda error: _call(loop, self._fail, error),
         )
-        with _signals(loop) as stop:
+        with stop_on_signals(loop) as stop:
             stopping = asyncio.ensure_future(stop.wait())
             workers = [asyncio.ensure_future(self._work(batches, committer)) for _ in range(concurrency)]
             everyone = asyncio.gather(*workers)
@@ -288,31 +288,3 @@ def _well_formed(message: Message) -> Message:
     """What is judged must be what is written, and lone surrogates cannot be written."""
     text = well_formed(message.content)
     return message if text is message.content else msgspec.structs.replace(message, content=text)
-
-
-@contextlib.contextmanager
-def _signals(loop: asyncio.AbstractEventLoop) -> Iterator[asyncio.Event]:
-    """An event that SIGINT and SIGTERM set; a second signal acts as it did before. Only the main thread hears them."""
-    stop = asyncio.Event()
-    before: dict[signal.Signals, Any] = {}
-
-    def heard() -> None:
-        stop.set()
-        restore()
-
-    def restore() -> None:
-        for number in list(before):
-            loop.remove_signal_handler(number)
-            signal.signal(number, before.pop(number))
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        previous = signal.getsignal(number)
-        try:
-            loop.add_signal_handler(number, heard)
-        except (ValueError, RuntimeError, NotImplementedError):
-            break
-        before[number] = previous
-    try:
-        yield stop
-    finally:
-        restore()

@@ -21,7 +21,6 @@ answer makes of it: ``second_thoughts``.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -29,7 +28,17 @@ from lydite.verifiers.math import bounds, claims, disclaimed, second_thoughts, s
 from lydite.verifiers.math.behind import ADJOINING, before, belongs, may_belong
 from lydite.verifiers.math.direct import last_box, last_marker
 from lydite.verifiers.math.sentences import is_no_statement, states_none
-from lydite.verifiers.text import Box, after_thinking, box_commands, boxes, holds, is_refusal
+from lydite.verifiers.math.tail import (
+    CLOSING,
+    NOTHING,
+    looked_at,
+    replaced,
+    says_nothing,
+    short_look,
+    taken_back,
+    withdrawn,
+)
+from lydite.verifiers.text import Box, after_thinking, box_commands, boxes, is_refusal
 
 Place = Literal["box", "tag", "marker", "anchor", "line", "last", "none"]
 Relation = Literal["one", "list", "scatter"]
@@ -61,8 +70,6 @@ class Extraction(NamedTuple):
     rejected: tuple[str, ...] = ()
 
 
-_Looked = tuple[bool, str | None, claims.Claim | None, tuple[str, ...]]
-
 _JOIN = re.compile(
     r"[\s$,;.&()\[\]\\]{0,12}(?:and|or|und|oder|et|y)?[\s$,;\\(\[&]{0,12}"
     r"(?:\\(?:quad|qquad|text\{ ?(?:and|or) ?\})[\s$,]{0,8})?"
@@ -70,46 +77,6 @@ _JOIN = re.compile(
 )
 _LABELLED = re.compile(r",|;|\band\b|\bor\b|&|=")
 _EITHER = re.compile(r"\beither\b[^.\n]{0,40}$", re.IGNORECASE)
-_WITHDRAW = re.compile(
-    r"\b(?:wait|scratch that|on second thought|on reflection|hold on|hmm|oops|correction|disregard|redo(?:ing)?"
-    r"|never ?mind|i (?:have )?(?:made|make) (?:a|an) (?:\w{1,12} )?(?:mistake|error|slip)"
-    r"|(?:i|we) (?:forgot|was wrong|were wrong|misread|miscalculated)"
-    r"|(?:that|this|it|which)(?:'s| is| was| seems| looks)(?: clearly| actually| in fact)?"
-    r" (?:wrong|incorrect|not right|not correct|false|a mistake|an error|too (?:big|small|large))"
-    r"|strike that|(?:just )?kidding|ignore (?:that|this|the|my)|(?:actually|no)[,.]? (?:no\b|wait|that|it|the|this|i)"
-    r"|(?:answer|it|that|this) should (?:instead |really |actually )?(?:be|have been)"
-    r"|actually,? \(?(?:[a-j]\)?\.|[-$\\]?\d)|let me (?:re|correct|fix|try again))",
-    re.IGNORECASE,
-)
-# One of these is in whatever _WITHDRAW or _DOUBT matches.
-_WITHDRAWING = (
-    "wait", "scratch", "thought", "reflection", "hold on", "hmm", "oops", "correction", "disregard", "redo", "mind",
-    "mistake", "error", "slip", "forgot", "wrong", "misread", "miscalc", "incorrect", "not right", "not correct",
-    "false", "too ", "ignore", "kidding", "strike", "actually", "no ", "no,", "no.", "should", "let me",
-)  # fmt: skip
-_DOUBTING = (
-    "or it ", "or maybe", "or perhaps", "or possibly", "or any", "or else", "or something", "could ", "might ",
-    "may ", "not sure", "not certain", "not confident", "guess", "another ",
-)  # fmt: skip
-_DOUBT = re.compile(
-    r"\b(?:or (?:maybe|perhaps|possibly|any|else|something)|(?:could|might|may) (?:also|instead) be"
-    r"|not (?:sure|certain|confident)|just (?:a guess|guessing)|(?:is|was) a guess|i(?:'m| am) guessing"
-    r"|(?:answer|it) (?:might|may|could) be|another (?:possible|valid) answer|or it (?:could|might|may))\b",
-    re.IGNORECASE,
-)
-_TAIL_OR = re.compile(
-    r"[\s$)\].,\\(]{0,6}(?:or(?! (?:equivalently|in other words|simply|as a decimal)\b)|unless|if not)\s"
-    r"|[\s$)\]\\]{0,4}\?",
-    re.IGNORECASE,
-)
-# "or 0.5" behind a box: the same once more, or another answer.
-_SAYING = (
-    "or", "i.e.", "that is", "=",
-)  # fmt: skip
-_OR_VALUE = re.compile(
-    r"[\s$)\].,\\(]{0,6}(?:or|i\.e\.|that is,?|=)\s?(?:\$(?P<tex>[^$\n]{1,80})\$|[\s$]{0,3}((?:[-−]?\d|\\[dt]?frac"
-    r"|\\sqrt)[^\s$),;]{0,60})(?:\$|(?=[\s),.;]|$)))"
-)
 _MIGHT = re.compile(
     r"\b(?:(?:can't|cannot|can not|not) be (?:sure|certain)|(?:might|may|could) (?:well |also |possibly )?be"
     r"|maybe|perhaps|possibly|probably|i(?:'d| would)? guess)\b",
@@ -124,8 +91,6 @@ _NUMBERED = re.compile(
 )
 _EMPTY = " \t\r\n.$~,;:…"
 """A box of these holds nothing."""
-_CLOSING = " .$*)]\\\n"
-_NOTHING: _Looked = (False, None, None, ())
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "<|end|>")
 _TAGS = ("answer", "final_answer", "ANSWER", "Answer")
 _CONTRADICTED = re.compile(
@@ -150,7 +115,7 @@ def extract(text: str, policy: Literal["strict", "lenient"] = "lenient") -> Extr
         policy: ``strict`` takes boxes alone; ``lenient`` the places in the table above.
     """
     seen = last_box(text)
-    if seen is not None and seen[0].strip(_EMPTY) and _says_nothing(seen[1]):
+    if seen is not None and seen[0].strip(_EMPTY) and says_nothing(seen[1]):
         return Extraction((seen[0],), "box")
     if policy == "lenient" and (marked := last_marker(text)) is not None:
         return Extraction((marked,), "marker")
@@ -185,10 +150,10 @@ def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
     found = found[:-MAX_BOXES] + stands if stands else found
     last = found[-1]
     tail = text[last.end : last.end + 2000]
-    told = len(tail) > 1 and tail.strip(_CLOSING) != ""
-    back, again, after, rejected = (_short_tail(tail) if len(tail) <= 40 else _looked_at(tail)) if told else _NOTHING
+    told = len(tail) > 1 and tail.strip(CLOSING) != ""
+    back, again, after, rejected = (short_look(tail) if len(tail) <= 40 else looked_at(tail)) if told else NOTHING
     hedged = not stands or back
-    if hedged and after is not None and policy == "lenient" and _replaced(tail, after):
+    if hedged and after is not None and policy == "lenient" and replaced(tail, after):
         return Extraction((after.text,), "anchor")
     answer = last.content.strip()[:MAX_ANSWER]
     if may_belong(tail):
@@ -207,7 +172,7 @@ def _boxed(text: str, found: list[Box], policy: str) -> Extraction:
     gaps = [text[a.end : b.start] for a, b in pairwise(found)]
     first = 0  # boxes before the last withdrawal do not count any more
     for index, gap in enumerate(gaps):
-        if _withdrawn(gap[-1000:]):
+        if withdrawn(gap[-1000:]):
             first = index + 1
     if first < len(found) - 1 and several.last_is_final(text, found[first:]):
         first = len(found) - 1
@@ -233,59 +198,11 @@ def _named(text: str, found: list[Box], contents: list[str]) -> list[str]:
     return [f"{letter} = {content}" for letter, content in zip(letters, contents, strict=True)]
 
 
-_TAGGED = re.compile(r"<answer>\s{0,8}([^<]{1,200}?)\s{0,8}</answer>", re.IGNORECASE)
-
-
 def _is_join(gap: str) -> bool:
     """Whether boxes are members of one list: a comma, "and", or a label between them, as in "and the minimum is"."""
     if _JOIN.fullmatch(gap):
         return _LABELLED.search(gap) is not None
     return several.is_named(gap)
-
-
-def _looked_at(tail: str) -> _Looked:
-    """What stands behind a box: whether it is taken back, the answer said once more, the claim, and rejected values."""
-    other = _OR_VALUE.match(tail) if holds(tail[:14], _SAYING) else None
-    back = _taken_back(tail[other.end() :] if other is not None else tail)
-    after = claims.anchored(tail) if len(tail) > 8 else []
-    marks = claims.marked(tail) if "####" in tail else _TAGGED.findall(tail) if "</" in tail else []
-    said = (other.group("tex") or other.group(2)).rstrip(".") if other is not None else None
-    again = after[-1].text if after else marks[-1] if marks else said
-    back_too, rejected, stated = second_thoughts.behind(tail)
-    again = stated if again is None or stated == second_thoughts.NO_SOLUTION else again
-    return back or back_too, again, after[-1] if after else None, rejected
-
-
-def _says_nothing(tail: str) -> bool:
-    """Whether a short text behind a box changes nothing."""
-    if len(tail) > 1 and tail.strip(_CLOSING) and _short_tail(tail) != _NOTHING:
-        return False
-    return not may_belong(tail)
-
-
-_short_tail = lru_cache(maxsize=1024)(_looked_at)
-"""Most answers are followed by a few words that many share: "dollars.", "apples in total."."""
-
-
-def _taken_back(tail: str) -> bool:
-    plain = tail.replace("’", "'")
-    return bool(
-        _withdrawn(plain)
-        or ((len(tail) < 20 or holds(tail, _DOUBTING)) and _DOUBT.search(plain))
-        or _TAIL_OR.match(plain)
-    )
-
-
-def _withdrawn(text: str) -> bool:
-    return (len(text) < 20 or holds(text, _WITHDRAWING)) and _WITHDRAW.search(text) is not None
-
-
-def _replaced(tail: str, claim: claims.Claim) -> bool:
-    """Whether the text behind a box takes it back, then claims another answer and stays with it."""
-    start = len(tail) - len(claim.rest) - len(claim.text)
-    short = len(claim.text) <= 40 and any(char.isdigit() for char in claim.text)
-    back = _WITHDRAW.search(tail.replace("’", "'"), 0, start)
-    return short and back is not None and not _taken_back(claim.rest) and not disclaimed.denied(tail, start)
 
 
 def _tagged(text: str) -> Extraction | None:
@@ -300,7 +217,7 @@ def _tagged(text: str) -> Extraction | None:
                 break
             content = text[start + len(tag) + 2 : end].strip()
             if content:
-                if found and _withdrawn(text[end : found[-1][1]][-1000:]):
+                if found and withdrawn(text[end : found[-1][1]][-1000:]):
                     break
                 found.append((content[: 2 * MAX_ANSWER], start, end + len(tag) + 3))
             end = text.rfind(f"</{tag}>", 0, start)
@@ -337,7 +254,7 @@ def _anchored(text: str) -> Extraction | None:
     tail = found[-1].rest
     told = [found[-1]]
     for earlier, later in zip(found[-2::-1], found[:0:-1], strict=False):
-        if _withdrawn(earlier.rest[: len(earlier.rest) - len(later.rest)][-1000:]):
+        if withdrawn(earlier.rest[: len(earlier.rest) - len(later.rest)][-1000:]):
             break
         if len(earlier.text) <= 40 and any(char.isdigit() for char in earlier.text):
             told.append(earlier)
@@ -355,10 +272,10 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
 def _with_tail(found: Extraction, tail: str, rest: str | None = None) -> Extraction:
     """What was found, with what the text behind it makes of it."""
     tail = tail[:2000]
-    if not tail.strip(_CLOSING):
+    if not tail.strip(CLOSING):
         return found
     back, rejected, stated = second_thoughts.behind(tail if rest is None else rest, at_once=False)
-    return found._replace(hedged=found.hedged or back or _taken_back(tail), after=stated, rejected=rejected)
+    return found._replace(hedged=found.hedged or back or taken_back(tail), after=stated, rejected=rejected)
 
 
 def _claim_denied(text: str, claim: claims.Claim) -> bool:
