@@ -1,0 +1,108 @@
+"""Probing a task set: several tasks at a time, results as they come, and what was done is kept when it is stopped."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from lydite.probes import stability
+from lydite.probes.attempt import Bout, Claims, Plan, Probed
+from lydite.probes.protocol import Check, Family, Finding
+from lydite.probes.world import World
+from lydite.task import Task
+
+WAIT = 0.2
+"""Seconds after which the main thread looks whether it is to stop."""
+
+
+def probe(
+    tasks: Sequence[Task],
+    *,
+    only: Sequence[str] = (),
+    jobs: int | None = None,
+    families: Sequence[Family] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Iterator[Probed]:
+    """Attack the checker of every task.
+
+    Args:
+        tasks: with different ids.
+        only: ids of checks (whole, or their last word) or kinds of attacks; none: everything.
+        jobs: tasks under way at once; ``None``: as many as there are processors.
+        families: of attacks; ``None``: the panel.
+        stopped: asked between attacks: ``True`` ends the work, and tasks that were begun give what they have.
+
+    Yields:
+        One result per task, in the order in which they are finished; at the end, for each, what another process says
+        (``Check.PORTABILITY``): then only ``findings`` holds anything new.
+    """
+    plan = Plan(only=tuple(only), families=None if families is None else tuple(families))
+    samples: list[tuple[Task, stability.Sample]] = []
+    with World() as world:
+        for done in _in_threads(tasks, world, plan, jobs or processors(), stopped):
+            samples += [(done.task, sample) for sample in done.samples]
+            yield msgspec.structs.replace(done, samples=())
+    if samples and plan.wants(Check.PORTABILITY) and not stopped():
+        yield from _elsewhere(samples)
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _elsewhere(samples: list[tuple[Task, stability.Sample]]) -> Iterator[Probed]:
+    by_task: dict[str, list[Finding]] = {}
+    for finding in stability.elsewhere([(task.id, sample) for task, sample in samples]):
+        by_task.setdefault(finding.task, []).append(finding)
+    for task in {task.id: task for task, _ in samples}.values():
+        yield Probed(task=task, verifier="", findings=tuple(by_task[task.id]), seconds=0.0)
+
+
+def _in_threads(
+    tasks: Sequence[Task], world: World, plan: Plan, jobs: int, stopped: Callable[[], bool]
+) -> Iterator[Probed]:
+    """Daemon threads, so that a checker of the user's own that never ends does not keep the process from ending."""
+    left, results, claims, enough = iter(tasks), queue.SimpleQueue[Any](), Claims(), threading.Event()
+    lock = threading.Lock()
+
+    def stop() -> bool:
+        return enough.is_set() or stopped()
+
+    def work() -> None:
+        while not stop():
+            with lock:
+                task = next(left, None)
+            if task is None:
+                break
+            try:
+                results.put(Bout(task, world, plan, claims, stop).run())
+            except BaseException as error:
+                results.put(error)
+        results.put(None)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(max(1, min(jobs, len(tasks))))]
+    for thread in threads:
+        thread.start()
+    running = len(threads)
+    try:
+        while running:
+            try:
+                result = results.get(timeout=WAIT)
+            except queue.Empty:
+                continue
+            if result is None:
+                running -= 1
+            elif isinstance(result, BaseException):
+                raise result
+            else:
+                yield result
+    finally:
+        enough.set()
+        for thread in threads:
+            thread.join(timeout=15.0)
