@@ -2,8 +2,8 @@
 
 from lydite.ledger.audit import Audit, Problem
 from lydite.ledger.folder import RunFolder
-from lydite.ledger.info import Mark, RunInfo, State
-from lydite.ledger.record import Graded, Record, Row
+from lydite.ledger.info import RunInfo, State
+from lydite.ledger.record import Graded, Mark, Record, Row
 from lydite.ledger.verify import verify_run
 
 __all__ = ["Audit", "Graded", "Mark", "Problem", "Record", "Row", "RunFolder", "RunInfo", "State", "verify_run"]

@@ -18,6 +18,7 @@ from lydite.errors import InputError
 from lydite.ledger.chain import genesis
 from lydite.ledger.files import replace
 from lydite.ledger.reading import UNREADABLE, reason
+from lydite.ledger.record import Count, Mark
 
 FILE = "run.json"
 _LIBRARIES = ("msgspec", "numpy", "torch", "transformers", "trl", "peft", "datasets")
@@ -26,8 +27,6 @@ _LIBRARIES = ("msgspec", "numpy", "torch", "transformers", "trl", "peft", "datas
 _DEPTH = 200
 """Levels of nesting in ``settings`` and ``notes``: far more than is used, far less than breaks an encoder."""
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
-
 
 class State(StrEnum):
     """Where a run stands."""
@@ -35,14 +34,6 @@ class State(StrEnum):
     RUNNING = "running"  # someone writes it, or was killed while writing
     COMPLETE = "complete"
     INTERRUPTED = "interrupted"  # stopped on request or by an error; the same command goes on
-
-
-class Mark(msgspec.Struct, frozen=True):
-    """How far a file went: lines, bytes, and the SHA-256 of those bytes."""
-
-    count: Count
-    size: Count
-    sha256: str
 
 
 class RunInfo(msgspec.Struct, frozen=True, kw_only=True):

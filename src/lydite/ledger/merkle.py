@@ -1,6 +1,6 @@
-"""A Merkle tree over the hashes of a ledger's records, as Certificate Transparency has it (RFC 6962 section 2.1, RFC 9162
-section 2.1): SHA-256, leaves and inner nodes told apart by their first byte, and a last node without a partner goes up
-as it is. Leaf data are the 32 bytes of a record's hash.
+"""A Merkle tree over the hashes of a ledger's records, as Certificate Transparency has it (RFC 6962 section 2.1, RFC
+9162 section 2.1): SHA-256, leaves and inner nodes told apart by their first byte, and a last node without a partner
+goes up as it is. Leaf data are the 32 bytes of a record's hash.
 
 A root of 32 bytes stands for all records; a path of about log2(n) hashes shows that one of them is below it, and a
 proof of the same size that a longer tree begins with a shorter one.

@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 
 from lydite.errors import InputError
-from lydite.ledger.record import Record
+from lydite.ledger.record import Record, Rescored, Rescoring
 from lydite.rollout import Rollout
 from lydite.task import Task
 
@@ -94,5 +94,7 @@ def damaged(path: Path, number: int, error: Exception) -> InputError:
 
 
 read_record = Reader(Record)
+read_rescored = Reader(Rescored)
+read_rescoring = Reader(Rescoring)
 read_rollout = Reader(Rollout)
 read_task = Reader(Task)

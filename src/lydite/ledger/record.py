@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import msgspec
 
 from lydite.flag import Flag
 from lydite.rollout import Rollout
 from lydite.verdict import Verdict
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """How far a file went: lines, bytes, and the SHA-256 of those bytes."""
+
+    count: Count
+    size: Count
+    sha256: str
 
 
 class Graded(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +76,51 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     scheme: str
     verifier_source: str
     seconds: float
+    time: float
+    schema: int = 1
+
+
+class Ref(msgspec.Struct, frozen=True):
+    """Another record of the same ledger: its line number, and its hash."""
+
+    seq: int
+    hash: str
+
+
+class Rescored(Record, frozen=True, kw_only=True):
+    """Another verdict on a sample that has one (kind ``rescore``). ``task_digest`` is that of the task as it is judged
+    now: with its checker of now, in ``tasks.jsonl`` or in the rescoring's file.
+
+    Attributes:
+        rescoring: name of the rescoring that it belongs to.
+        of: the record of kind ``verdict`` that speaks of the same sample.
+    """
+
+    rescoring: str
+    of: Ref
+
+
+class Rescoring(msgspec.Struct, frozen=True, kw_only=True):
+    """The beginning of a rescoring (kind ``rescoring``): other verdicts on the samples recorded before it.
+
+    Attributes:
+        kind: ``rescoring``; first, so that it is found without parsing JSON.
+        name: unique in its run.
+        settings: how the checkers were changed and what is judged again, as plain JSON.
+        verifiers: source hash of each verifier that judges, by its id.
+        tasks: the file ``rescorings/NAME.jsonl``: tasks of the run with their changed checkers.
+        covers: how many records it judges again: it is complete when there are as many of its own.
+        state: of the run, when it began.
+        time: seconds since the epoch.
+    """
+
+    kind: str = "rescoring"
+    name: str
+    settings: dict[str, Any]
+    verifiers: dict[str, str]
+    tasks: Mark
+    covers: Count
+    state: str
     time: float
     schema: int = 1
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from lydite.codec import canonical
 from lydite.errors import InputError
 from lydite.ledger.files import BLOCK, Appender, Lines
-from lydite.ledger.info import Mark
 from lydite.ledger.reading import read_task
+from lydite.ledger.record import Mark
 from lydite.task import Task
 
 FILE = "tasks.jsonl"

@@ -11,7 +11,7 @@ from typing import Any
 from lydite.codec import digest
 from lydite.errors import InputError
 from lydite.ledger import taskfile
-from lydite.ledger.audit import LEDGER, ROLLOUTS
+from lydite.ledger.contents import LEDGER, ROLLOUTS
 from lydite.ledger.info import RunInfo
 from lydite.task import Task
 

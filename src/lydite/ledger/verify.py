@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 
 from lydite.errors import InputError
-from lydite.ledger.audit import LEDGER, ROLLOUTS, Audit, Problem, audit
+from lydite.ledger.audit import Audit, Problem, audit
+from lydite.ledger.contents import LEDGER, ROLLOUTS
 from lydite.ledger.info import FILE as INFO
 from lydite.ledger.info import read_info
 

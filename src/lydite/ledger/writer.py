@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lydite.ledger import taskfile
-from lydite.ledger.audit import LEDGER, ROLLOUTS
+from lydite.ledger.contents import LEDGER, ROLLOUTS
 from lydite.ledger.files import Appender, Lock
+from lydite.ledger.merkle import Tree
 
 METRICS = "metrics.jsonl"
 
@@ -25,6 +26,7 @@ class Writer:
         waiting: samples in ``rollouts.jsonl`` that have no record yet.
         sealed_size: bytes of ``rollouts.jsonl`` that have records.
         phases: number of recorded samples per phase.
+        tree: over the hashes of the records.
         beside: a thread for a write that goes on beside other work.
         noted: when ``run.json`` was last written, on the monotonic clock.
     """
@@ -41,6 +43,7 @@ class Writer:
         self.waiting = 0
         self.sealed_size = 0
         self.phases: Counter[str] = Counter()
+        self.tree = Tree()
         self.noted = 0.0
 
     @contextlib.contextmanager
