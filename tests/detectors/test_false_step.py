@@ -26,7 +26,6 @@ def test_a_right_answer_with_a_false_step_is_flagged_and_barred() -> None:
     assert flag.bars
     assert flag.evidence == {
         "false": 2,
-        "claims": 2,
         "max_false": 0,
         "steps": ["48 / 2 = 23", "48 + 23 = 72 clips"],
     }

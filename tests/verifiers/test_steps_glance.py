@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lydite.verifiers.steps import TooManyClaimsError, find_claims, find_falsehood
+from lydite.verifiers.steps import TooManyClaimsError, false_claims, find_claims
 from lydite.verifiers.steps.glance import glance
 
 AT_A_GLANCE = [
@@ -41,6 +41,8 @@ FALSE_AT_A_GLANCE = [
     "The discriminant is $744^2 - 4 \\cdot 597 \\cdot 0 = 79$, so that the roots are real.",
     "1 + 1 = 2. 2 * 2 = 5. 1 + 1 = 2. 5 = 2 * 2.",
     "5 * 3 = 15 + 2 = 17.",
+    "Each is $2.50, so 3 of them cost 3 * $2.50 = $7.40.",
+    "5 + 3 = 8, and 10 / 3 = 3.34, about a third.",
 ]
 
 # Each shows something far from the sign of equality, or not plain, that the reading depends on.
@@ -83,7 +85,7 @@ def test_what_is_plainly_false_is_told_as_a_reading_tells_it(text: str) -> None:
     said = glance(text)
     assert said is not None
     assert not all(one.true for one in said)
-    assert find_falsehood(text) == find_claims(text)
+    check(text)
 
 
 @pytest.mark.parametrize("text", TO_BE_READ)
@@ -94,13 +96,13 @@ def test_what_has_to_be_read_is_read(text: str) -> None:
 
 def test_padding_is_no_falsehood() -> None:
     with pytest.raises(TooManyClaimsError):
-        find_falsehood("1 + 1 = 3\n" * 20_000)
+        false_claims("1 + 1 = 3\n" * 20_000, 5)
 
 
 def check(text: str) -> None:
-    claims = find_claims(text)
-    false = not all(claim.right for claim in claims)
-    assert find_falsehood(text) == (claims if false else [])
+    false = [claim for claim in find_claims(text) if not claim.right]
+    for enough in (1, 2, 100):
+        assert false_claims(text, enough) == false[:enough]
 
 
 _split = str.split
@@ -160,7 +162,18 @@ PLAIN = st.lists(
         st.sampled_from(
             ["", "So", "x", "3 x", "r", "a 2x", "of", "1/2 of", "by", "In May,", "12", ".", "3:", "-", "if", "get -"]
         ),
-        st.sampled_from(["5 + 3 = 8", "12 / 4 = 3", "7 * 6 = 42", "9 - 4 = 5", "9 - 4 = $5", "2 + 2 = 5"]),
+        st.sampled_from(
+            [
+                "5 + 3 = 8",
+                "12 / 4 = 3",
+                "7 * 6 = 42",
+                "9 - 4 = 5",
+                "9 - 4 = $5",
+                "2 + 2 = 5",
+                "1.5 * 3 = 4.50",
+                "9 / 4 = 2.2",
+            ]
+        ),
         st.sampled_from([". ", ", ", ".\n", "\nThen ", " x 2", "\nx ", " % ", ""]),
     ).map(" ".join),
     min_size=1,

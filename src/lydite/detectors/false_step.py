@@ -18,15 +18,16 @@ from lydite.flag import Flag
 from lydite.rollout import Rollout
 from lydite.verdict import Verdict
 
-MAX_SHOWN = 5
-"""False claims in the evidence."""
+MAX_SHOWN = 3
+"""False claims in the evidence; ``false`` there counts no more than these beyond the threshold, and nothing further is
+looked at."""
 
 
 class FalseStep:
     """Threshold per task: ``metadata.flags.false_step = {max_false}``, false claims that are let pass (default 0)."""
 
     name = "false_step"
-    version = 1
+    version = 2
     bars = True
 
     def look(self, rollout: Rollout, verdict: Verdict, config: dict[str, Any]) -> Flag | None:
@@ -38,16 +39,16 @@ class FalseStep:
         most = _threshold(config)
         if not verdict.correct or not {"math", "choice"} & kinds(verdict):
             return None
-        from lydite.verifiers.steps import TooManyClaimsError, find_falsehood  # only attempts that are right pay for it
+        from lydite.verifiers.steps import TooManyClaimsError, false_claims  # only attempts that are right pay for it
 
         try:
-            claims = find_falsehood(rollout.text)
+            wrong = false_claims(rollout.text, most + MAX_SHOWN)
         except TooManyClaimsError:
             return None
-        wrong = [claim.text for claim in claims if not claim.right]
         if len(wrong) <= most:
             return None
-        evidence = {"false": len(wrong), "claims": len(claims), "max_false": most, "steps": wrong[:MAX_SHOWN]}
+        steps = [claim.text for claim in wrong[:MAX_SHOWN]]
+        evidence = {"false": len(wrong), "max_false": most, "steps": steps}
         return Flag(detector=self.name, version=self.version, bars=self.bars, evidence=evidence)
 
 

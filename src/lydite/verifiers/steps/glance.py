@@ -56,8 +56,9 @@ _SIGNS = {
     "−": "-",
     "–": "-",
 }
-# The simplest of all: whole numbers, no division that could be read in two ways. Of these it can be said what is false.
-_SIMPLE = re.compile(r"-?[\d,]++\$?(?: ?(?:[-+*^]|\\cdot|\\times) {0,2}(?:\\?\$)?[\d,]++\$?| / [\d,]++)*+")
+# The simplest of all: numbers alone, no division that could be read in two ways. Of these it can be said what is false.
+_PLAIN = r"[\d,]++(?:\.\d++)?"
+_SIMPLE = re.compile(rf"-?{_PLAIN}\$?(?: ?(?:[-+*^]|\\cdot|\\times) {{0,2}}(?:\\?\$)?{_PLAIN}\$?| / {_PLAIN})*+")
 _ODD_CHARACTER = re.compile("[^\x00-\x7f\u00c0-\u024f–—−×÷·‘’“”…°£€½√π≤≥•]")
 
 
@@ -270,7 +271,7 @@ def _side(text: str, *, clean: bool) -> _Side:
             inner = _side(text[1:-1], clean=False)
             return inner if inner is _ODD else msgspec.structs.replace(inner, text=text, decimals=0)
         top, bottom, decimals = _number(items[0][1])
-        return _Side(text, top, bottom, 0, decimals, clean and bottom == 1)
+        return _Side(text, top, bottom, 0, decimals, clean and text[-1] != "%")
     total, total_bottom = 0, 1
     top, bottom = 0, 1  # of the product that is open
     before = last = (1, 1)  # what its last factor is multiplied with, and that factor
@@ -296,9 +297,6 @@ def _side(text: str, *, clean: bool) -> _Side:
 
 def _number(text: str) -> tuple[int, int, int]:
     """A number as a fraction, and its decimals, where it may be rounded to them."""
-    if text[0] == "(":
-        side = _side(text[1:-1], clean=False)
-        return side.top, side.bottom, 0
     if text[0] == "(":
         side = _side(text[1:-1], clean=False)
         return side.top, side.bottom, 0

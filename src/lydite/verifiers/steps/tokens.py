@@ -7,7 +7,7 @@ mathematics up (``$``, ``\left``, emphasis, quotes) leaves no token.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -22,6 +22,9 @@ WINDOW = 2000
 _DULL = " \t\r\n&$*\\"
 
 _EQUAL = re.compile(r"[=＝≈≒]+")
+_EQUAL_ASCII = re.compile("==*")  # begins with a letter: ten times as fast
+_SIGNS_HAVE = ("=", "＝", "≈", "≒", "equal", "\\")
+"""One of these is in each sign of equality."""
 _NOT_BEFORE = frozenset("<>!:+-*/≤≥≠")
 _SAID = (
     re.compile(r"\\(?:approx|simeq|doteq|thickapprox)(?![A-Za-z])"),
@@ -94,18 +97,23 @@ class Token(NamedTuple):
     end: int
 
 
-def relations(text: str) -> list[tuple[int, int]]:
-    """Where the signs of equality stand, in order; no more than one beyond ``MAX_RELATIONS``."""
-    found: list[tuple[int, int]] = []
-    for match in _EQUAL.finditer(text):
+def relations(text: str) -> Iterator[tuple[int, int]]:
+    """Where the signs of equality stand, in order; no more than one beyond ``MAX_RELATIONS``.
+
+    Lazily: who has seen enough does not pay for the rest.
+    """
+    found = _signs(text)
+    if "equal" in text or ("\\" in text and ("approx" in text or "simeq" in text or "doteq" in text)):
+        said = (islice(pattern.finditer(text), MAX_RELATIONS) for pattern in _SAID)
+        found = iter(sorted([*islice(found, MAX_RELATIONS + 1), *(match.span() for each in said for match in each)]))
+    return islice(found, MAX_RELATIONS + 1)
+
+
+def _signs(text: str) -> Iterator[tuple[int, int]]:
+    for match in (_EQUAL_ASCII if text.isascii() else _EQUAL).finditer(text):
         start, end = match.span()
         if end - start < 3 and text[start - 1 : start] not in _NOT_BEFORE and text[end : end + 1] != ">":
-            found.append((start, end))
-            if len(found) > MAX_RELATIONS:
-                return found
-    for pattern in _SAID:
-        found.extend(match.span() for match in islice(pattern.finditer(text), MAX_RELATIONS))
-    return sorted(found)[: MAX_RELATIONS + 1]
+            yield start, end
 
 
 def regions(text: str) -> Iterator[str]:
@@ -120,9 +128,11 @@ def regions(text: str) -> Iterator[str]:
         text = _FENCE.sub(lambda fence: fence[0] if fence[1].casefold() in _PLAIN_FENCES else "\n", text)
     text, notes = without_notes(text)
     start = end = 0  # of the region that is open
-    places = relations(text)
-    if len(places) + len(notes) > MAX_RELATIONS:
-        raise TooManyClaimsError
+    places: Iterable[tuple[int, int]] = relations(text)
+    if sum(map(text.count, _SIGNS_HAVE)) + len(notes) > MAX_RELATIONS:
+        places = list(places)
+        if len(places) + len(notes) > MAX_RELATIONS:
+            raise TooManyClaimsError
     for place in places:
         low, high = _around(text, *place)
         if low > end:
