@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from lydite.cli import tasks_check, tasks_making
+from lydite.cli import tasks_check, tasks_making, tasks_tier
 
 app = typer.Typer(help="Make, lint, split and compare files of tasks.", no_args_is_help=True, add_completion=False)
 app.command("check")(tasks_check.check)
 app.command("new")(tasks_making.new)
 app.command("convert")(tasks_making.convert)
 app.command("run-solution")(tasks_making.run_solution)
+app.command("tier")(tasks_tier.tier)
 
 _Json = Annotated[bool, typer.Option("--json", help="Print findings as JSON on standard output.")]
 

@@ -79,6 +79,15 @@ class Recipe(Strict):
         return self
 
     @model_validator(mode="after")
+    def _control_chooses_nothing(self) -> Recipe:
+        for index, stage in enumerate(self.stages):
+            if self.control != "none" and isinstance(stage, GrpoStage) and stage.curriculum is not None:
+                raise ValueError(
+                    f"stages.{index}.curriculum chooses tasks by true verdicts, past the control {self.control}"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _pairs_exist(self) -> Recipe:
         for index, stage in enumerate(self.stages):
             before = self.stages[:index]

@@ -112,6 +112,22 @@ class Evaluation(Sampling):
         return self
 
 
+class Curriculum(Strict):
+    """Which tasks a stage asks: those with a success rate from ``low`` to ``high`` in their latest ``groups`` groups.
+    Others rest for up to ``rest`` turns before they are tried again. See ``training.curriculum``."""
+
+    low: float = Field(0.1, ge=0, le=1)
+    high: float = Field(0.9, ge=0, le=1)
+    groups: int = Field(1, ge=1, le=100)
+    rest: int = Field(8, ge=1, le=1000)
+
+    @model_validator(mode="after")
+    def _a_band(self) -> Curriculum:
+        if self.low > self.high:
+            raise ValueError(f"the band from low {self.low} to high {self.high} is empty")
+        return self
+
+
 class Overlong(Strict):
     """Soft overlong punishment (DAPO, arXiv 2503.14476): from 0 at ``max_length - buffer`` to -1 at ``max_length``."""
 

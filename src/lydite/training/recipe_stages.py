@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field, field_validator, model_validator
+from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from lydite.training.packages import check_packages
-from lydite.training.recipe_parts import Overlong, Sampling, Strict
+from lydite.training.recipe_parts import Curriculum, Overlong, Sampling, Strict, off
 
 MAX_STEPS, MAX_PROMPTS = 1_000_000, 10_000_000
 """Of one stage. The order of its prompts is drawn up beforehand, and a typing error must not fill the memory."""
@@ -101,6 +109,10 @@ class DpoStage(_Rowed):
     learning_rate: float = Field(1e-5, gt=0)
 
 
+def _switch(value: Any) -> Any:
+    return {} if value is True else off(value)
+
+
 class GrpoStage(_Optimised):
     """Group-relative policy optimisation and its family. What each ``loss`` sets is in ``presets``.
 
@@ -109,6 +121,8 @@ class GrpoStage(_Optimised):
     training tasks must have; without it, each task's own ``env`` counts. An episode may make as many tool calls as its
     task's ``max_steps`` and ``max_tool_calling_iterations`` both allow, and take ``max_completion_length`` tokens, what
     tools answer included. ``scale_rewards`` defaults to ``batch`` for ``dapo``, else to what the loss's own paper does.
+    With a ``curriculum`` (``true``, or its settings) tasks that are always or never solved rest for a while; without,
+    all tasks take turns.
     """
 
     kind: Literal["grpo"]
@@ -129,6 +143,7 @@ class GrpoStage(_Optimised):
     dynamic_sampling: bool | None = None
     max_rounds: int = Field(4, ge=1, le=1000)
     overlong: Overlong | None = None
+    curriculum: Annotated[Curriculum | None, BeforeValidator(_switch)] = None
     entropy_coef: float = Field(0.05, ge=-10, le=10)
     generation_engine: EngineName = "auto"
     pip_packages: list[str] = Field(default_factory=list)
@@ -138,6 +153,14 @@ class GrpoStage(_Optimised):
     @classmethod
     def _packages(cls, value: list[str]) -> list[str]:
         return check_packages(value)
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_off(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A run from before there was a curriculum is the same run as one without."""
+        values: dict[str, Any] = handler(self)
+        if values.get("curriculum") is None:
+            values.pop("curriculum", None)
+        return values
 
     @model_validator(mode="before")
     @classmethod

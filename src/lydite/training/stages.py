@@ -27,6 +27,7 @@ from lydite.rollout import Rollout
 from lydite.sampling import Judge, SampleTotals, sample
 from lydite.task import Task
 from lydite.training.controls import Control
+from lydite.training.curriculum import Schedule
 from lydite.training.data import preference_documents, sft_documents
 from lydite.training.demonstrations import demonstrations
 from lydite.training.engines import choose_engine
@@ -161,6 +162,7 @@ class Session:
             return grpo_trainer(
                 self.recipe, index, self.learner, self.train, column, folder, callbacks,
                 environments=self._worlds(index, stage), threads=self.threads,
+                curriculum=self._curriculum(index, stage, folder),
             )  # fmt: skip
         if isinstance(stage, SftStage):
             rows = sft_documents(self.recipe, index, self.run, self.train, partial(self._demonstrated, index))
@@ -168,6 +170,16 @@ class Session:
         pairs = self.recipe.resolve(stage.pairs) if stage.pairs else self.run.path / PAIRS
         rows = preference_documents(pairs, index, None if stage.pairs else self.run.info.notes.get("pairs"))
         return dpo_trainer(self.recipe, index, self.learner, rows, folder, callbacks)
+
+    def _curriculum(self, index: int, stage: GrpoStage, folder: Path) -> Schedule | None:
+        if stage.curriculum is None:
+            return None
+        schedule = Schedule(len(self.train), stage.curriculum, f"{self.recipe.seed}/{index}")
+        if checkpoint := last_checkpoint(folder):
+            schedule.restore(checkpoint)
+        else:
+            schedule.learn(self.run.rows(), self.train, index)
+        return schedule
 
     def _worlds(self, index: int, stage: GrpoStage) -> dict[str, Environment | None]:
         """The environments of the training tasks; none at all where every task is answered in text."""

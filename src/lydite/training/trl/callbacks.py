@@ -15,7 +15,7 @@ from transformers import PrinterCallback, TrainerCallback
 
 from lydite.ledger import RunFolder
 
-__all__ = ["PrinterCallback", "Stop", "Watch", "last_checkpoint"]
+__all__ = ["Keep", "PrinterCallback", "Stop", "Watch", "last_checkpoint"]
 
 COMPLETE = "complete"
 """Name of the empty file that marks a checkpoint as whole: it is made after everything else in its folder."""
@@ -47,6 +47,16 @@ class Stop:
         again, self.requested = self.requested, True
         if again:
             raise KeyboardInterrupt
+
+
+class Keep(TrainerCallback):  # type: ignore[misc]
+    """Puts something of ours into every checkpoint. Must come before ``Watch``, which marks checkpoints as whole."""
+
+    def __init__(self, save: Callable[[Path], None]) -> None:
+        self._save = save
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self._save(Path(args.output_dir) / f"checkpoint-{state.global_step}")
 
 
 class Watch(TrainerCallback):  # type: ignore[misc]

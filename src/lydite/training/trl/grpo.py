@@ -24,8 +24,10 @@ from lydite.policies.decoding import completion_text
 from lydite.policies.messages import to_chat
 from lydite.policies.toolcalls import offered
 from lydite.task import Task
+from lydite.training.curriculum import Schedule
 from lydite.training.presets import uses_dynamic_sampling
 from lydite.training.recipe import GrpoStage, Recipe
+from lydite.training.trl.callbacks import Keep
 from lydite.training.trl.config import grpo_config
 from lydite.training.trl.environment import environment_class
 from lydite.training.trl.model import Learner
@@ -44,13 +46,19 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
     column: RewardColumn
     max_rounds: int = 1
     spare_seed: str = ""
+    curriculum: Schedule | None = None
+    rows: Sequence[dict[str, Any]] = ()
     threads: Executor
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
-        if self.max_rounds == 1 or not self.model.training:
+        if not self.model.training:
             return self._scored(inputs)
         size = self.num_generations
         wanted = len(inputs) // size
+        if self.curriculum is not None:
+            inputs = self._chosen(wanted)
+        if self.max_rounds == 1:
+            return self._scored(inputs)
         chance = random.Random(f"{self.spare_seed}/{self.state.global_step}")  # a function of the step: resumes alike
         kept: list[dict[str, Any]] = []
         spare: list[dict[str, Any]] = []
@@ -58,7 +66,7 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
         while len(kept) < wanted and rounds < self.max_rounds:
             if rounds:
                 prompts = [self.train_dataset[chance.randrange(len(self.train_dataset))] for _ in range(wanted)]
-                inputs = [row for row in prompts for _ in range(size)]
+                inputs = self._chosen(wanted) or [row for row in prompts for _ in range(size)]
             rounds += 1
             output = self._scored(inputs)
             for position, contrast in enumerate(self.column.contrast):
@@ -79,7 +87,18 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
         except BaseException:
             self.close_worlds()
             raise
+        if self.curriculum is not None and self.model.training:
+            size = self.num_generations
+            for start in range(0, len(inputs), size):
+                self.curriculum.record(inputs[start]["task"], self.column.scores[start : start + size])
+            for name, value in self.curriculum.shares().items():
+                self._metrics["train"][name].append(value)
         return output
+
+    def _chosen(self, wanted: int) -> list[dict[str, Any]]:
+        """Prompts that the curriculum chooses; none where there is no curriculum."""
+        chosen = self.curriculum.next(wanted) if self.curriculum is not None else []
+        return [dict(self.rows[position]) for position in chosen for _ in range(self.num_generations)]
 
     def close_worlds(self) -> None:
         """Leave every world that an attempt is still in."""
@@ -160,6 +179,7 @@ def grpo_trainer(
     callbacks: list[Any],
     environments: Mapping[str, Environment | None],
     threads: Executor,
+    curriculum: Schedule | None = None,
 ) -> Trainer:
     """The trainer of one ``grpo`` stage, ready to ``train``.
 
@@ -173,21 +193,23 @@ def grpo_trainer(
         callbacks: for TRL.
         environments: those that the tasks name, by name; empty when all tasks are answered in text.
         threads: where worlds are set up, and tools called.
+        curriculum: chooses the tasks; without, they take turns.
     """
     stage = recipe.stages[index]
     assert isinstance(stage, GrpoStage)
     limit = stage.max_tool_calling_iterations
     worlds = {name: environment_class(one, tasks, threads, limit=limit) for name, one in environments.items()}
+    rows = prompt_rows(tasks, chat=not learner.plain)
     trainer = Trainer(
         model=learner.model,
         reward_funcs=[column.score],
         args=grpo_config(recipe, index, output, tasks=len(tasks)),
-        train_dataset=prompts(tasks, stage, chat=not learner.plain, seed=f"{recipe.seed}/{index}"),
+        train_dataset=prompts(rows, stage, seed=f"{recipe.seed}/{index}"),
         processing_class=learner.tokenizer,
-        callbacks=callbacks,
+        callbacks=[*([Keep(curriculum.save)] if curriculum is not None else []), *callbacks],
         environment_factory=worlds or None,
     )
-    trainer.threads = threads
+    trainer.threads, trainer.curriculum, trainer.rows = threads, curriculum, rows
     if worlds:  # prompts tell of tools in the very words in which they do when a policy is measured
         trainer._env_tools = {name: offered(one.tools) if one else [] for name, one in environments.items()}
     column.eos = frozenset(trainer.eos_token_ids)
@@ -199,14 +221,9 @@ def grpo_trainer(
     return trainer
 
 
-def prompts(tasks: Sequence[Task], stage: GrpoStage, *, chat: bool, seed: str) -> Dataset:
-    """The whole stage's prompts, in the order in which they will be asked, one row per group.
-
-    All steps lie within one epoch of this data set, so a resumed run skips to its place exactly. (TRL's own sampler
-    shuffles every epoch from the start: resuming in the second epoch would repeat the first one's order.) Rows hold the
-    prompt and the task's position and nothing else: no reference answer comes near the trainer.
-    """
-    rows = [
+def prompt_rows(tasks: Sequence[Task], *, chat: bool) -> list[dict[str, Any]]:
+    """A row per task: its prompt, its position, and what it takes place in."""
+    return [
         {
             "prompt": to_chat(task.prompt, arguments_as_text=False) if chat else task.prompt_text,
             "task": position,
@@ -214,7 +231,17 @@ def prompts(tasks: Sequence[Task], stage: GrpoStage, *, chat: bool, seed: str) -
         }
         for position, task in enumerate(tasks)
     ]
-    return Dataset.from_list(rows).select(schedule(len(tasks), stage.steps(len(tasks)) * stage.prompts, seed))
+
+
+def prompts(rows: list[dict[str, Any]], stage: GrpoStage, *, seed: str) -> Dataset:
+    """The whole stage's prompts, in the order in which they will be asked, one row per group.
+
+    All steps lie within one epoch of this data set, so a resumed run skips to its place exactly. (TRL's own sampler
+    shuffles every epoch from the start: resuming in the second epoch would repeat the first one's order.) Rows hold the
+    prompt and the task's position and nothing else: no reference answer comes near the trainer. With a curriculum the
+    rows only say how many groups there are in each step.
+    """
+    return Dataset.from_list(rows).select(schedule(len(rows), stage.steps(len(rows)) * stage.prompts, seed))
 
 
 def schedule(count: int, length: int, seed: str) -> list[int]:

@@ -38,6 +38,7 @@ class RewardColumn:
         eos: tokens that end a completion.
         contrast: after a call, for each group in order, whether its rewards before any length penalty differ.
         rewards: after a call, what it returned.
+        scores: after a call, the verdicts' scores; ``None`` where an attempt could not be judged.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class RewardColumn:
         self.decode: Callable[[Sequence[int]], str] = str
         self.contrast: list[bool] = []
         self.rewards: list[float | None] = []
+        self.scores: list[float | None] = []
 
     def score(
         self,
@@ -108,6 +110,7 @@ class RewardColumn:
         _require_some(shaped)
         for name, value in {**_metrics(shaped, size), **episode_metrics(shaped)}.items():
             log_metric(name, value)
+        self.scores = [item.verdict.score for item in shaped]
         self.rewards = [item.reward for item in shaped]
         return self.rewards
 
