@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from lydite.cli.ledger_rescore import rescore
 
 if TYPE_CHECKING:
     from lydite.ledger import Audit, RunFolder
@@ -71,13 +74,12 @@ def replay(
     from collections import Counter
 
     from lydite.cli.console import err, print_json
-    from lydite.ledger import RunFolder
-    from lydite.ledger.replay import Match, replay
+    from lydite.ledger.replay import Match
 
     counts = dict.fromkeys(Match, 0)
     reasons: Counter[str] = Counter()
     told: list[Any] = []
-    for item in replay(RunFolder.open(run), ids or None):
+    for item in _replayed(run, ids):
         counts[item.match] += 1
         if item.why and item.match is Match.NOT_REPLAYABLE:
             reasons[item.why] += 1
@@ -98,7 +100,20 @@ def replay(
     return 1 if differs else 0
 
 
+app.command()(rescore)
+
 _SHOWN = 10
+
+
+def _replayed(run: Path, ids: list[str] | None) -> Iterator[Any]:
+    """Every verdict again, with the packages that the run had."""
+    from lydite.ledger import RunFolder
+    from lydite.ledger.replay import replay
+    from lydite.training.packages import shown
+
+    opened = RunFolder.open(run)
+    with shown(opened.info.notes):
+        yield from replay(opened, ids or None)
 
 
 def _differences(recorded: Any, derived: Any) -> str:

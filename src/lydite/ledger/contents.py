@@ -91,6 +91,10 @@ class Contents:
 
     def recorded(self, phase: str | None = None) -> Iterator[Row]:
         """Samples with the records that were made first, whatever was chosen. Errors as of ``rows``."""
+        return (row for row, _ in self.lines(phase))
+
+    def lines(self, phase: str | None = None) -> Iterator[tuple[Row, bytes]]:
+        """As ``recorded``, each with its line of the ledger."""
         ledger, rollouts = self.path / LEDGER, self.path / ROLLOUTS
         samples = enumerate(Lines(rollouts), 1)
         for seq, line in enumerate(Lines(ledger), 1):
@@ -110,7 +114,7 @@ class Contents:
             if phase is None or record.rollout.startswith(f"{phase}/"):
                 rollout = read_rollout(sample, rollouts, number)
                 if phase is None or rollout.phase == phase:
-                    yield Row(rollout, record, seq)
+                    yield Row(rollout, record, seq), line
 
     def state(self, digest: str | None) -> Snapshot | None:
         """What an episode left behind, by ``Rollout.workspace``; ``None`` where there was none.
