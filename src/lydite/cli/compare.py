@@ -20,7 +20,11 @@ _BUDGETS = ("n", "temperature", "top_p", "max_tokens")
 def compare(
     run_a: Annotated[
         str,
-        typer.Argument(metavar="RUN_A", help="A run folder, or RUN:PHASE such as runs/x:before.", show_default=False),
+        typer.Argument(
+            metavar="RUN_A",
+            help="A run folder, or RUN:PHASE such as runs/x:before; RUN@NAME takes the verdicts of a rescoring.",
+            show_default=False,
+        ),
     ],
     run_b: Annotated[str, typer.Argument(metavar="RUN_B", help="The same.", show_default=False)],
     k: Annotated[int, typer.Option("-k", min=1, help="Compare pass@k.")] = 1,
@@ -53,10 +57,16 @@ def _side(name: str) -> tuple[RunFolder, Tally]:
     from lydite.evaluation import collect
     from lydite.ledger import RunFolder
 
-    path, colon, phase = name.rpartition(":")
-    if not colon or Path(name).exists():
-        path, phase = name, ""
-    run = RunFolder.open(path)
+    path, phase, verdicts = name, "", None
+    if not Path(path).exists():
+        front, at, last = path.rpartition("@")
+        if at and "/" not in last:
+            path, verdicts = front, last
+    if not Path(path).exists():
+        front, colon, last = path.rpartition(":")
+        if colon:
+            path, phase = front, last
+    run = RunFolder.open(path, verdicts=verdicts)
     found = collect(run.rows())
     if not found.parts:
         raise InputError("has no attempts", path=path, remedy="sample some first")
@@ -77,6 +87,10 @@ def _warnings(a: RunFolder, b: RunFolder, counts_a: Tally, counts_b: Tally) -> l
         warnings.append(
             f"the sets of tasks differ: {only[0]} in A only, {only[1]} in B only; the common ones are compared"
         )
+    if a.verdicts != b.verdicts:
+        sides = " / ".join(side.verdicts or "old" for side in (a, b))
+        warnings.append(f"other verdicts on each side, so a difference may be theirs: {sides}")
+    warnings += [sentence for side in (a, b) for sentence in side.choice[1:]]
     if counts_a.verifiers != counts_b.verifiers:
         sides = " / ".join(", ".join(sorted(side.verifiers)) or "none" for side in (counts_a, counts_b))
         warnings.append(f"verifiers differ, so a difference may be theirs: {sides}")

@@ -40,6 +40,10 @@ def evaluate(
         list[Path] | None,
         typer.Option(metavar="FILE", help="What the policy was trained on: warn where these tasks stand in it."),
     ] = None,
+    verdicts: Annotated[
+        str,
+        typer.Option(metavar="WHICH", help="Of a run that was rescored: old, rescored (the latest), or a name."),
+    ] = "old",
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on standard output.")] = False,
 ) -> None:
     """Sample attempts at tasks into a run folder and say how often the policy succeeds, with 95 % intervals.
@@ -49,7 +53,7 @@ def evaluate(
     import asyncio
     import time
 
-    from lydite.cli.console import print_json
+    from lydite.cli.console import err, print_json
     from lydite.codec import digest
     from lydite.evaluation import plain, summarise
     from lydite.ledger import RunFolder
@@ -83,6 +87,9 @@ def evaluate(
         if run.info.state != "complete":
             run.finish()
         labels = {task.id: task.difficulty for task in run.tasks() if task.difficulty}
+        run.choose(verdicts)
+        for sentence in run.choice:
+            err.print(sentence, markup=False)
         summary = summarise(run.rows(PHASE), ks, difficulty=labels, seed=seed)
         seconds = run.info.notes.get("seconds")
     _tell(folder, summary, seconds, totals.head)

@@ -26,37 +26,59 @@ _Phase = Annotated[
     ),
 ]
 _Cap = Annotated[int | None, typer.Option(min=1, help="At most so many rows of a group (KTO: of each label).")]
+_Verdicts = Annotated[
+    str,
+    typer.Option(metavar="WHICH", help="old (recorded first), rescored (the latest rescoring), or a rescoring's name."),
+]
 _Json = Annotated[bool, typer.Option("--json", help="Print the counts as JSON on standard output.")]
 
 
 @app.command()
 def preferences(
-    run: _Run, out: _Out = None, format: _Format = "trl", phase: _Phase = None, cap: _Cap = 4, as_json: _Json = False
+    run: _Run,
+    out: _Out = None,
+    format: _Format = "trl",
+    phase: _Phase = None,
+    cap: _Cap = 4,
+    verdicts: _Verdicts = "old",
+    as_json: _Json = False,
 ) -> None:
     """Pairs within a group: correct and not barred by a flag, over not correct (partly right only when far below)."""
     from lydite.exports import preference_pairs
 
-    _export(preference_pairs, run, out or run / "preferences.jsonl", format, phase, cap, as_json)
+    _export(preference_pairs, run, out or run / "preferences.jsonl", format, phase, cap, verdicts, as_json)
 
 
 @app.command()
 def sft(
-    run: _Run, out: _Out = None, format: _Format = "trl", phase: _Phase = None, cap: _Cap = None, as_json: _Json = False
+    run: _Run,
+    out: _Out = None,
+    format: _Format = "trl",
+    phase: _Phase = None,
+    cap: _Cap = None,
+    verdicts: _Verdicts = "old",
+    as_json: _Json = False,
 ) -> None:
     """Examples: correct and not barred by a flag."""
     from lydite.exports import sft_rows
 
-    _export(sft_rows, run, out or run / "sft.jsonl", format, phase, cap, as_json)
+    _export(sft_rows, run, out or run / "sft.jsonl", format, phase, cap, verdicts, as_json)
 
 
 @app.command()
 def kto(
-    run: _Run, out: _Out = None, format: _Format = "trl", phase: _Phase = None, cap: _Cap = None, as_json: _Json = False
+    run: _Run,
+    out: _Out = None,
+    format: _Format = "trl",
+    phase: _Phase = None,
+    cap: _Cap = None,
+    verdicts: _Verdicts = "old",
+    as_json: _Json = False,
 ) -> None:
     """Attempts with a label: right (and not barred by a flag) or wrong."""
     from lydite.exports import kto_rows
 
-    _export(kto_rows, run, out or run / "kto.jsonl", format, phase, cap, as_json)
+    _export(kto_rows, run, out or run / "kto.jsonl", format, phase, cap, verdicts, as_json)
 
 
 @app.command()
@@ -103,6 +125,7 @@ def _export(
     format: str,
     phase: str | None,
     cap: int | None,
+    verdicts: str,
     as_json: bool,
 ) -> None:
     import msgspec
@@ -111,12 +134,15 @@ def _export(
     from lydite.exports import write_rows
     from lydite.ledger import RunFolder
 
-    rows, counts = export(RunFolder.open(run), phase=phase, cap=cap, format=format)
+    folder = RunFolder.open(run, verdicts=verdicts)
+    rows, counts = export(folder, phase=phase, cap=cap, format=format)
     written = write_rows(rows, out)
     numbers: dict[str, int] = msgspec.to_builtins(counts)
     said = ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in numbers.items())
     err.print(f"{written} rows in {out}", markup=False)
     err.print(said, markup=False)
+    for sentence in folder.choice:
+        err.print(sentence, markup=False)
     if numbers.get("barred"):
         err.print(
             "barred: right, but with a flag that keeps it out (thresholds are the task's: metadata.flags)", markup=False
@@ -125,4 +151,4 @@ def _export(
         where = f"in phase {phase!r}" if phase else "outside the phases before and after (name one with --phase)"
         err.print(f"the run has no attempts {where}", markup=False)
     if as_json:
-        print_json({"file": str(out), "rows": written, **numbers})
+        print_json({"file": str(out), "rows": written, "verdicts": folder.verdicts or "old", **numbers})

@@ -23,6 +23,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard outpu
 def verify(
     run: Run,
     head: Annotated[str | None, typer.Option(metavar="HASH", help="The head as noted elsewhere.")] = None,
+    extends: Annotated[
+        str | None, typer.Option(metavar="HASH", help="A head noted earlier, from which the ledger was continued.")
+    ] = None,
     as_json: Json = False,
 ) -> int:
     """Check every byte of ledger, samples and tasks; exit 1 and name the first that was changed.
@@ -32,7 +35,7 @@ def verify(
     from lydite.cli.console import err, print_json
     from lydite.ledger import verify_run
 
-    found = verify_run(run, head=head)
+    found = verify_run(run, head=head, extends=extends)
     if as_json:
         print_json(_audit_summary(run, found))
     if found.problem is not None:
@@ -40,9 +43,11 @@ def verify(
         err.print(f"{found.records} records before it are in order", markup=False)
         return 1
     err.print(f"in order: {found.records} records, {found.samples} samples, head {found.head}", markup=False)
+    if found.at is not None and extends is not None:
+        err.print(f"the earlier head is that of record {found.at}; {found.records - found.at} follow", markup=False)
     for sentence in found.standing:
         err.print(sentence, markup=False)
-    if head is None and not as_json:
+    if head is None and extends is None and not as_json:
         err.print("a head noted elsewhere (--head) proves that the whole was not rewritten", markup=False)
     return 0
 
@@ -55,6 +60,11 @@ def _audit_summary(run: Path, found: Audit) -> dict[str, Any]:
         "records": found.records,
         "samples": found.samples,
         "head": found.head,
+        "root": found.root,
+        "rescorings": {
+            name: {"records": standing.done, "covers": standing.header.covers}
+            for name, standing in found.rescorings.items()
+        },
         "unsealed": {"records": found.unnoted, "samples": found.unrecorded, "torn": found.torn},
         "standing": found.standing,
         "problem": found.problem,
@@ -65,6 +75,7 @@ def _audit_summary(run: Path, found: Audit) -> dict[str, Any]:
 def replay(
     run: Run,
     ids: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Only this rollout (repeatable).")] = None,
+    verdicts: Annotated[str, typer.Option(metavar="WHICH", help="all, old, rescored, or a rescoring's name.")] = "all",
     as_json: Json = False,
 ) -> int:
     """Derive each verdict again and compare it with the recorded one; exit 1 when any differs.
@@ -88,7 +99,7 @@ def replay(
                 told.append(item)
             elif counts[Match.DIFFERS] <= _SHOWN:
                 what = item.why or _differences(item.recorded, item.derived)
-                err.print(f"differs: {item.id}: {what}", markup=False)
+                err.print(f"differs: {item.id} (record {item.seq}): {what}", markup=False)
     if as_json:
         print_json({"run": str(run), **counts, "reasons": reasons, "differing": told})
     if counts[Match.DIFFERS] > _SHOWN and not as_json:
@@ -148,18 +159,26 @@ def show(run: Run, as_json: Json = False) -> None:
     for name in ("verifiers", "schemes", "policies"):
         for value, count in summary[name].items():
             err.print(f"{name}: {value or '(none)'} ({count})", markup=False)
+    for name, item in summary["rescorings"].items():
+        done = "" if item["records"] == item["covers"] else f" of {item['covers']}, not complete"
+        err.print(
+            f"rescoring {name}: {item['records']} records{done}; {item['gained']} gained, {item['lost']} lost,"
+            f" {item['moved']} moved; {', '.join(item['verifiers'])}",
+            markup=False,
+        )
 
 
 def _contents(folder: RunFolder) -> dict[str, Any]:
     from collections import Counter
 
+    from lydite.ledger.flips import count, flips
     from lydite.verdict import Outcome
 
     phases: dict[str, dict[str, int]] = {}
     verifiers: Counter[str] = Counter()
     schemes: Counter[str] = Counter()
     policies: Counter[str] = Counter()
-    for row in folder.rows():
+    for row in folder.recorded():
         counts = phases.setdefault(row.rollout.phase, dict.fromkeys([*Outcome, "flagged"], 0))
         counts[row.record.verdict.outcome] += 1
         counts["flagged"] += bool(row.record.flags)
@@ -167,6 +186,17 @@ def _contents(folder: RunFolder) -> dict[str, Any]:
         schemes[row.record.scheme] += 1
         policies[row.record.policy] += 1
     info = folder.info
+    rescorings = {
+        name: {
+            "record": standing.seq,
+            "covers": standing.header.covers,
+            "records": standing.done,
+            "settings": standing.header.settings,
+            "verifiers": standing.header.verifiers,
+            **(count(flips(folder, name)).ways),
+        }
+        for name, standing in folder.rescorings().items()
+    }
     return {
         "run": str(folder.path),
         "kind": info.kind,
@@ -182,4 +212,5 @@ def _contents(folder: RunFolder) -> dict[str, Any]:
         "verifiers": verifiers,
         "schemes": schemes,
         "policies": policies,
+        "rescorings": rescorings,
     }

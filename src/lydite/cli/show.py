@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lydite.ledger import Row
+    from lydite.ledger import Row, RunFolder
 
 app = typer.Typer(add_completion=False)
 
@@ -26,6 +26,10 @@ def show(
     rollout: Annotated[str | None, typer.Argument(metavar="[ID]", help="One attempt, such as sample/t1/0.")] = None,
     phase: Annotated[str | None, typer.Option(help="Only attempts of this phase.")] = None,
     outcome: Annotated[str | None, typer.Option(help="Only attempts with this outcome.")] = None,
+    verdicts: Annotated[
+        str,
+        typer.Option(metavar="WHICH", help="old (recorded first), rescored (the latest), or a rescoring's name."),
+    ] = "old",
     limit: Annotated[int, typer.Option(min=1, help="How many to list.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on standard output, one attempt a line.")] = False,
 ) -> None:
@@ -35,7 +39,8 @@ def show(
     from lydite.cli.console import err, print_json
     from lydite.ledger import RunFolder
 
-    rows = _selected(RunFolder.open(run).rows(phase), rollout, _outcome(outcome))
+    folder = RunFolder.open(run, verdicts=verdicts)
+    rows = _selected(folder.rows(phase), rollout, _outcome(outcome))
     if rollout is not None:
         row = next(rows, None)
         if row is None:
@@ -46,6 +51,8 @@ def show(
             print_json(row)
         else:
             print(_transcript(row))
+            for line in _others(folder, row):
+                print(line)
         return
     for row in islice(rows, limit):
         if as_json:
@@ -120,6 +127,24 @@ def _transcript(row: Row) -> str:
         )
         lines.append(f"left behind: {f'workspaces/{rollout.workspace}' if rollout.workspace else 'nothing'}")
     return _clean("\n".join(lines))
+
+
+def _others(folder: RunFolder, row: Row) -> Iterator[str]:
+    """The verdicts on the same attempt that are not in its transcript."""
+    if not (names := folder.rescorings()):
+        return
+    pairs = [("recorded first", recorded) for recorded in folder.recorded() if recorded.rollout.id == row.rollout.id]
+    pairs += [
+        (f"rescoring {name}", new)
+        for name in names
+        for _, new in folder.rescored(name)
+        if new.rollout.id == row.rollout.id
+    ]
+    for said, other in pairs:
+        if other.seq != row.seq:
+            verdict = other.record.verdict
+            told = f"{said} (record {other.seq}): {verdict.outcome}: {verdict.reason}; {verdict.verifier}"
+            yield _clean(told)
 
 
 def _arguments(arguments: dict[str, Any]) -> str:

@@ -27,7 +27,8 @@ CURVES = "curves"
 def write_report(run: RunFolder | str | Path) -> Path:
     """Write ``report.md`` and ``curves/*.svg`` into a run folder, from what the folder holds; gives the report's path.
 
-    Works for every kind of run, finished or not; a report that is there is replaced.
+    Works for every kind of run, finished or not; a report that is there is replaced. Of a rescoring's verdicts, where
+    the folder was opened with them, the files are ``report-NAME.md`` and ``curves-NAME/*.svg``.
 
     Raises:
         InputError: there is no run, or a line of it is damaged.
@@ -40,10 +41,11 @@ def write_report(run: RunFolder | str | Path) -> Path:
     labels = {task.id: task.difficulty for task in folder.tasks() if task.difficulty}
     measured = _summaries(found, labels)
     metrics = list(read_metrics(folder.path / "metrics.jsonl"))
-    path = folder.path / FILE
+    mark = f"-{folder.verdicts}" if folder.verdicts else ""
+    path = folder.path / f"{Path(FILE).stem}{mark}.md"
     try:
-        curves = draw(folder.path / CURVES, found, metrics, measured)
-        temporary = path.with_name(f".{FILE}.{os.getpid()}.tmp")
+        curves = draw(folder.path / f"{CURVES}{mark}", found, metrics, measured)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         temporary.write_text(_report(folder, found, measured, curves), encoding="utf-8")
         temporary.replace(path)
     except OSError as error:
@@ -74,7 +76,7 @@ def _report(
         _flags(found),
         _costs(found),
         _pairs(run),
-        _curves(curves),
+        _curves(curves, f"{CURVES}-{run.verdicts}" if run.verdicts else CURVES),
         _provenance(run, found),
         _reproduce(run),
     ]
@@ -91,6 +93,7 @@ def _head(run: RunFolder) -> str:
         ("ledger records", info.records),
         ("ledger head", info.head),
     ]
+    rows += [("verdicts", sentence) for sentence in run.choice]
     unfinished = "" if info.state == "complete" else "\n**This run is not complete: the numbers are those so far.**\n"
     return f"# Run {cell(run.path.resolve().name)}\n\n" + table(("", ""), rows) + unfinished
 
@@ -226,8 +229,8 @@ def _pairs(run: RunFolder) -> str:
     return f"## Preference pairs\n\n{number:,} in `preferences.jsonl`.\n"
 
 
-def _curves(curves: Iterable[tuple[str, str]]) -> str:
-    images = [f"![{cell(title)}]({CURVES}/{name})\n" for title, name in curves]
+def _curves(curves: Iterable[tuple[str, str]], folder: str) -> str:
+    images = [f"![{cell(title)}]({folder}/{name})\n" for title, name in curves]
     return "## Curves\n\n" + "\n".join(images) if images else ""
 
 

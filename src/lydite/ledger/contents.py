@@ -68,6 +68,18 @@ class Contents:
         """
         self.verdicts = rescorings.chosen(self.path, verdicts)
 
+    @property
+    def choice(self) -> tuple[str, ...]:
+        """What a reader must know of chosen verdicts, a sentence each; nothing for those recorded first."""
+        if self.verdicts is None:
+            return ()
+        header = self.rescorings()[self.verdicts].header
+        total = sum(1 for _ in self.recorded())
+        told = [f"verdicts of the rescoring {self.verdicts}, by {', '.join(header.verifiers)}"]
+        if header.covers < total:
+            told.append(f"it judged {header.covers} of {total} attempts; the others keep the verdict recorded first")
+        return tuple(told)
+
     def rows(self, phase: str | None = None) -> Iterator[Row]:
         """Samples with their records, in order, streaming.
 
@@ -79,15 +91,21 @@ class Contents:
         if self.verdicts is None:
             yield from self.recorded(phase)
             return
-        others = rescorings.records(self.path, self.verdicts)
+        others = self.rescored(self.verdicts)
         other = next(others, None)
         for row in self.recorded(phase):
-            while other is not None and other[0].of.seq < row.seq:
+            while other is not None and other[0].seq < row.seq:
                 other = next(others, None)
-            if other is not None and other[0].of.seq == row.seq:
-                yield Row(row.rollout, *other)
-            else:
-                yield row
+            yield other[1] if other is not None and other[0].seq == row.seq else row
+
+    def rescored(self, name: str) -> Iterator[tuple[Row, Row]]:
+        """Each sample that a rescoring judged, with its old record and with the new one. Errors as of ``rows``."""
+        rows = self.recorded()
+        for record, seq in rescorings.records(self.path, name):
+            for row in rows:
+                if row.seq == record.of.seq:
+                    yield row, Row(row.rollout, record, seq)
+                    break
 
     def recorded(self, phase: str | None = None) -> Iterator[Row]:
         """Samples with the records that were made first, whatever was chosen. Errors as of ``rows``."""

@@ -9,7 +9,6 @@ from enum import StrEnum
 import msgspec
 
 from lydite.codec import canonical
-from lydite.ledger import rescorings
 from lydite.ledger.contents import Contents
 from lydite.verdict import Verdict
 
@@ -76,17 +75,16 @@ def flips(run: Contents, name: str) -> Iterator[Flip]:
     Raises:
         InputError: a line is damaged.
     """
-    rows = run.recorded()
-    for record, seq in rescorings.records(run.path, name):
-        row = next(row for row in rows if row.seq == record.of.seq)
+    for old, new in run.rescored(name):
+        before, after = old.record.verdict, new.record.verdict
         yield Flip(
-            id=record.rollout,
-            task=record.task,
-            way=_way(row.record.verdict, record.verdict),
-            before=row.record.verdict,
-            after=record.verdict,
-            of=row.seq,
-            seq=seq,
+            id=old.rollout.id,
+            task=old.rollout.task,
+            way=_way(before, after),
+            before=before,
+            after=after,
+            of=old.seq,
+            seq=new.seq,
         )
 
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
+from itertools import islice
 
 import msgspec
 
 from lydite.codec import canonical
-from lydite.errors import InputError
+from lydite.errors import InputError, LyditeError
 from lydite.ledger.derive import derive, policy_fault
 from lydite.ledger.folder import RunFolder
 from lydite.ledger.record import Row
-from lydite.task import Task
+from lydite.ledger.rescorings import chosen, tasks_of
 from lydite.verdict import Outcome, Verdict
-from lydite.verifiers import build, checker_of
+from lydite.verifiers import CompiledChecker, build, checker_of
+
+ALL = "all"
+_BATCH = 64
+_KEPT = 256
+_THREADS = 2 * (os.cpu_count() or 1)
 
 
 class Match(StrEnum):
@@ -45,63 +54,98 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
     derived: Verdict | None = None
 
 
-def replay(run: RunFolder, ids: Collection[str] | None = None) -> Iterator[Replayed]:
-    """Derive verdicts again with the verifiers of this installation, in the order of the ledger.
+def replay(run: RunFolder, ids: Collection[str] | None = None, *, verdicts: str = ALL) -> Iterator[Replayed]:
+    """Derive verdicts again with the verifiers of this installation: those recorded first, in the order of the ledger,
+    then those of each rescoring.
 
     A verdict is compared when the verifier's version and source hash are those of the record; otherwise it may differ
     rightly and is ``not_replayable``. So is a verdict that was ``invalid`` by the verifier's own fault. One whose
-    evidence is gone or damaged (what the episode left behind) differs, and has no derived verdict.
+    evidence is gone or damaged (what the episode left behind) differs, and has no derived verdict. Checks that wait for
+    other processes run several at once.
 
     Args:
         run: the run.
         ids: rollouts to replay; all when not given.
+        verdicts: ``all``, ``old`` (those recorded first), ``rescored`` (the latest rescoring's) or a rescoring's name.
 
     Raises:
-        InputError: an id is not in the run, or a line is damaged.
+        InputError: an id is not in the run, there is no such rescoring, or a line is damaged.
     """
-    tasks = {task.digest: task for task in run.tasks()}
-    missing = set(ids) if ids is not None else None
-    for row in run.rows():
-        if missing is not None:
-            if row.rollout.id not in missing:
-                continue
-            missing.remove(row.rollout.id)
-        yield _replayed(run, row, tasks.get(row.record.task_digest))
-        if missing is not None and not missing:
-            return
+    names = [None, *run.rescorings()] if verdicts == ALL else [chosen(run.path, verdicts)]
+    judges = _Judges(run)
+    missing = set(ids) if ids is not None else set()
+    with ThreadPoolExecutor(_THREADS, thread_name_prefix="lydite-judge") as threads:
+        for name in names:
+            rows = run.recorded() if name is None else (new for _, new in run.rescored(name))
+            wanted = rows if ids is None else (row for row in rows if row.rollout.id in ids)
+            while batch := list(islice(wanted, _BATCH)):
+                items = [(row, judges.find(row)) for row in batch]
+                missing.difference_update(row.rollout.id for row in batch)
+                if any(isinstance(check, CompiledChecker) and check.waits for _, check in items):
+                    yield from threads.map(judges.replayed, items)
+                else:
+                    yield from map(judges.replayed, items)
     if missing:
         raise InputError(
             f"no rollout {min(missing)!r} in {run.path}", field="--id", remedy="`lydite show RUN` lists the ids"
         )
 
 
-def _replayed(run: RunFolder, row: Row, task: Task | None) -> Replayed:
-    record, rollout = row.record, row.rollout
+class _Judges:
+    """The checks of a run's tasks, also of those that rescorings changed, compiled when they are needed."""
 
-    def answer(match: Match, why: str = "", derived: Verdict | None = None) -> Replayed:
-        return Replayed(
-            id=rollout.id, seq=row.seq, match=match, why=why, recorded=record.verdict, derived=derived
-        )  # fmt: skip
+    def __init__(self, run: RunFolder) -> None:
+        self._run = run
+        self._tasks = {task.digest: task for task in run.tasks()}
+        for standing in run.rescorings().values():
+            with contextlib.suppress(InputError):  # told of each record that needs one of them
+                self._tasks.update({task.digest: task for task in tasks_of(run.path, standing.header)})
+        self._checks: dict[str, CompiledChecker | str] = {}
 
-    if rollout.error is not None:
-        derived = policy_fault(rollout.error)
-    elif task is None:
-        return answer(Match.NOT_REPLAYABLE, "its task is not in tasks.jsonl as it was")
-    else:
+    def find(self, row: Row) -> CompiledChecker | str:
+        """The check of a record's task, or why there is none."""
+        digest = row.record.task_digest
+        found = self._checks.get(digest)
+        if found is None:
+            if len(self._checks) >= _KEPT:
+                self._checks.clear()
+            found = self._checks[digest] = self._built(digest)
+        return found
+
+    def _built(self, digest: str) -> CompiledChecker | str:
+        if (task := self._tasks.get(digest)) is None:
+            return "its task is not there as it was judged"
         try:
-            check = build(checker_of(task))
-        except InputError as error:
-            return answer(Match.NOT_REPLAYABLE, f"its checker cannot be built here: {error}")
-        if record.verdict.verifier != check.id:
-            return answer(Match.NOT_REPLAYABLE, f"judged by {record.verdict.verifier}, here is {check.id}")
-        if record.verifier_source != check.source:
-            return answer(Match.NOT_REPLAYABLE, f"the source of {check.id} is not the one that judged")
-        if record.verdict.outcome is Outcome.INVALID:
-            return answer(Match.NOT_REPLAYABLE, f"the verifier had failed: {record.verdict.reason}")
-        try:
-            state = run.state(rollout.workspace)
-        except InputError as error:
-            return answer(Match.DIFFERS, f"what its episode left behind {error.message}")
-        derived = derive(rollout, check, state)
-    same = canonical(derived) == canonical(record.verdict)
-    return answer(Match.SAME if same else Match.DIFFERS, derived=derived)
+            return build(checker_of(task))
+        except LyditeError as error:
+            return f"its checker cannot be built here: {error}"
+
+    def replayed(self, item: tuple[Row, CompiledChecker | str]) -> Replayed:
+        """One record, derived again."""
+        row, check = item
+        record, rollout = row.record, row.rollout
+
+        def answer(match: Match, why: str = "", derived: Verdict | None = None) -> Replayed:
+            return Replayed(
+                id=rollout.id, seq=row.seq, match=match, why=why, recorded=record.verdict, derived=derived
+            )  # fmt: skip
+
+        if rollout.error is not None:
+            derived = policy_fault(rollout.error)
+        elif isinstance(check, str):
+            return answer(Match.NOT_REPLAYABLE, check)
+        else:
+            if record.verdict.verifier != check.id:
+                gone = f"judged by {record.verdict.verifier}, which is not there any more: here is {check.id}"
+                return answer(Match.NOT_REPLAYABLE, gone)
+            if record.verifier_source != check.source:
+                return answer(Match.NOT_REPLAYABLE, f"the source of {check.id} is not the one that judged")
+            if record.verdict.outcome is Outcome.INVALID:
+                return answer(Match.NOT_REPLAYABLE, f"the verifier had failed: {record.verdict.reason}")
+            try:
+                state = self._run.state(rollout.workspace)
+            except InputError as error:
+                return answer(Match.DIFFERS, f"what its episode left behind {error.message}")
+            derived = derive(rollout, check, state)
+        same = canonical(derived) == canonical(record.verdict)
+        return answer(Match.SAME if same else Match.DIFFERS, derived=derived)
