@@ -71,18 +71,22 @@ def target_of(task: Task) -> Target:
 
 
 def shape(checker: Checker) -> str:
-    """Type and configuration with values replaced by their kinds: what two checkers that work alike have in common."""
+    """Type and fields of the configuration, values left out: what two checkers that work alike have in common."""
     return canonical([checker.type, _shape(checker.config)]).decode()
 
 
-def _shape(value: Any) -> Any:
-    if isinstance(value, dict):
-        if isinstance(value.get("type"), str) and isinstance(value.get("config"), dict):
-            return [value["type"], _shape(value["config"])]
-        return {key: _shape(item) for key, item in value.items()} if len(value) <= 20 else "object"
-    if isinstance(value, list | tuple):
-        return sorted({canonical(_shape(item)).decode() for item in value})
-    return type(value).__name__
+def _shape(config: dict[str, Any]) -> Any:
+    inner: dict[str, Any] = {}
+    for name, value in config.items():
+        if name == "checkers" and isinstance(value, dict):
+            parts = value.values()
+            inner[name] = sorted(canonical([part["type"], _shape(part.get("config") or {})]).decode() for part in parts)
+        elif isinstance(value, list):
+            keys = [sorted(item)[:2] if isinstance(item, dict) else type(item).__name__ for item in value]
+            inner[name] = sorted({canonical(key).decode() for key in keys})
+        else:
+            inner[name] = ""
+    return inner
 
 
 class Bout:
@@ -105,6 +109,7 @@ class Bout:
             self.check = build(self.target.checker)
             verifier = self.check.id
             self.untouched = self.world.untouched(self.task)
+            self.target = msgspec.structs.replace(self.target, untouched=self.untouched)
             findings.extend(self._findings())
         except UnavailableError as error:
             findings.append(self._not_made("all", "unavailable", str(error)))
@@ -119,8 +124,7 @@ class Bout:
         )
 
     def _findings(self) -> Iterator[Finding]:
-        if self.plan.wants(Check.ORACLE, "reference") or self.plan.wants(Check.DETERMINISM):
-            yield from self._reference()
+        yield from self._reference()  # also where it is not asked for: attacks are told from what it leaves
         for attack in attacks(self.target, self.plan.families):
             if self.stopped():
                 return
@@ -147,7 +151,9 @@ class Bout:
                 yield self._not_made(Check.ORACLE, "reference", told)
                 return
             else:
-                given = self._submission("", self.world.solved(self.task, self.untouched))
+                solved = self.world.solved(self.task, self.untouched)
+                self.target = msgspec.structs.replace(self.target, solved=solved)
+                given = self._submission("", solved)
         except InputError as error:
             yield self._reference_finding(Level.FAILED, None, f"the reference cannot be carried out: {error}")
             return
@@ -173,6 +179,8 @@ class Bout:
     def _attacked(self, attack: Attack) -> Finding:
         verdict, given = self._judged(attack)
         level, told = self._level(attack, verdict)
+        if level is Level.FAILED and given is not None and self._does_the_task(attack, given):
+            level, told = Level.PASSED, "leaves what the reference solution leaves"
         if given is not None and len(self.samples) < 2 and not verdict.correct and attack.name != Check.FLOOR:
             self.samples.append(stability.Sample.of(attack.kind, self.check, given, verdict))
         return Finding(
@@ -204,6 +212,16 @@ class Bout:
         if attack.soft:
             return Level.WARNING, "judged correct: the checker asks for no more"
         return Level.FAILED, "judged correct"
+
+    def _does_the_task(self, attack: Attack, given: Submission) -> bool:
+        """Whether what an attack leaves is what the reference leaves, at least in the files that it wrote."""
+        solved, state = self.target.solved, given.state
+        if solved is None or state is None:
+            return False
+        same = bool(attack.files) and all(
+            path in solved.files and solved.files[path] == state.files.get(path) for path in attack.files
+        )
+        return solved == state or same
 
     def _judged(self, attack: Attack) -> tuple[Verdict, Submission | None]:
         state = self.untouched

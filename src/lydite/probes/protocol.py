@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from lydite.sandbox import Snapshot
 from lydite.task import Checker, Task
 
 
@@ -144,11 +145,15 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
         task: the task; its checker may be a composite.
         checker: as it is compiled (``verifiers.checker_of``).
         parts: the checkers that it is made of; the checker itself where it is no composite.
+        untouched: the workspace as an attempt finds it; ``None`` where there is none.
+        solved: the workspace as the reference solution leaves it; ``None`` where that is not known.
     """
 
     task: Task
     checker: Checker
     parts: tuple[Checker, ...]
+    untouched: Snapshot | None = None
+    solved: Snapshot | None = None
 
     @property
     def kinds(self) -> frozenset[str]:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lydite.probes.panel import answers, floor
+from lydite.probes.panel import answers, code, floor, forms, sql, workspace
 from lydite.probes.protocol import Attack, Family, Target
 
-PANEL: list[Family] = [floor.attacks, answers.attacks]
+PANEL: list[Family] = [
+    floor.attacks,
+    answers.attacks,
+    code.attacks,
+    sql.attacks,
+    forms.attacks,
+    workspace.attacks,
+]
 """All families, in the order in which they are tried."""
 
 
