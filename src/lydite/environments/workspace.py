@@ -17,7 +17,7 @@ from lydite.environments.protocol import Answer, WorldLostError
 from lydite.environments.tools import ArgumentError, FunctionTool
 from lydite.errors import InputError, UnavailableError
 from lydite.rollout import Tool
-from lydite.sandbox import ExecResult, Sandbox, Snapshot, Status, Workspace
+from lydite.sandbox import ExecResult, Sandbox, Snapshot, Status, Workspace, overlay
 from lydite.task import Task
 
 TIMEOUT = 30.0
@@ -26,6 +26,8 @@ SETUP_TIMEOUT = 120.0
 """Seconds of one set-up command."""
 SHOWN = 10_000
 """Characters of output that a policy is shown of one command or file."""
+PROGRAMS = ("pytest",)
+"""Distributions that an attempt finds, with their programs, where they are installed for Lydite."""
 KEPT = 32
 """Prepared workspaces at hand, by task."""
 
@@ -73,7 +75,7 @@ class WorkspaceEnvironment:
     def _opened(self) -> Sandbox:
         with self._lock:
             if self._sandbox is None:
-                self._sandbox = Sandbox()
+                self._sandbox = Sandbox(overlays=(*overlay.shared(), *overlay.installed(PROGRAMS)))
             return self._sandbox
 
     def close(self) -> None:

@@ -35,6 +35,7 @@ def make(
     python: str | None,
     limits: Limits,
     modules: Mapping[str, str] | None = None,
+    overlays: Sequence[str] = (),
 ) -> Backend:
     """A back end that has shown that it works.
 
@@ -53,7 +54,7 @@ def make(
         from lydite.sandbox.jail import landlock
         from lydite.sandbox.native import Native
 
-        env = with_modules(environment(preload, packages, python), modules or {})
+        env = with_modules(environment(preload, packages, python, overlays), modules or {})
         if wanted == "landlock":
             if network != "none":
                 raise InputError(
@@ -92,7 +93,7 @@ def make(
 
     if modules:
         raise InputError(f"{kind} has no modules of yours", field="modules", remedy=f"use {', '.join(NATIVE)}")
-    env = environment(preload, packages, python) if sys.platform == "linux" or kind != UNSAFE else None
+    env = environment(preload, packages, python, overlays) if sys.platform == "linux" or kind != UNSAFE else None
     try:
         return external(kind, image or None, env, workers=workers, network=network, limits=limits)
     except OSError as error:

@@ -73,6 +73,8 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
         read_only: existing files and folders to show, read-only and at the same path. Some are links (/bin).
         masked: folders below ``read_only`` that must look empty; under both names where one leads over a link.
         packages: (host path, name) of files and folders to be importable under that name. May lie below ``masked``.
+        overlays: folders to show whole, read-only, and to import from behind ``packages``; the programs in their
+            ``bin`` come before those of the system.
         imports: modules that a zygote imports before its first job.
         modules: (name, source) of modules of the caller's own that it runs after these.
     """
@@ -84,6 +86,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     packages: tuple[tuple[str, str], ...]
     imports: tuple[str, ...]
     modules: tuple[tuple[str, str], ...] = ()
+    overlays: tuple[str, ...] = ()
 
 
 def with_modules(environment: Environment, modules: Mapping[str, str]) -> Environment:
@@ -105,7 +108,10 @@ def with_modules(environment: Environment, modules: Mapping[str, str]) -> Enviro
 
 
 def environment(
-    preload: str | Sequence[str] = "plain", packages: Sequence[str] = (), python: str | None = None
+    preload: str | Sequence[str] = "plain",
+    packages: Sequence[str] = (),
+    python: str | None = None,
+    overlays: Sequence[str] = (),
 ) -> Environment:
     """Find out what jobs are to see.
 
@@ -115,14 +121,23 @@ def environment(
         packages: further distributions to be importable; nothing imports them beforehand.
         python: another interpreter, a path or a name on PATH (default: the one that runs Lydite). Packages are
             compiled for one version, so with another version there can be none.
+        overlays: folders of packages, made for the interpreter (see ``overlay``).
 
     Raises:
-        InputError: a package is not installed or cannot be shown, or the interpreter cannot be used.
+        InputError: a package is not installed or cannot be shown, an overlay is no folder, or the interpreter cannot be
+            used.
     """
     if isinstance(packages, str):
         raise InputError("expected a list of names, not one text", field="packages", remedy=f"give [{packages!r}]")
     python = python or os.environ.get(SWITCH) or None
-    return _environment(preload if isinstance(preload, str) else tuple(preload), tuple(packages), python)
+    for folder in overlays:
+        if not (os.path.isabs(folder) and os.path.isdir(folder)) or os.pathsep in folder:
+            raise InputError(f"{folder} is no folder", field="overlays", remedy="give the absolute path of one")
+    found = _environment(preload if isinstance(preload, str) else tuple(preload), tuple(packages), python)
+    if overlays and _ask(found.python)[0] != sys.implementation.cache_tag:
+        message = f"packages installed for {sys.implementation.cache_tag} cannot be used by {found.python}"
+        raise InputError(message, field="overlays", remedy="run Lydite with that interpreter, or ask for no packages")
+    return msgspec.structs.replace(found, overlays=tuple(os.path.realpath(folder) for folder in overlays))
 
 
 @lru_cache(maxsize=32)
@@ -226,7 +241,7 @@ def reachable(env: Environment, uid: int, gid: int) -> str | None:
     if uid == 0:
         return None
     files = [(env.python, stat.S_IXOTH), *((path, stat.S_IROTH) for path in env.path if os.path.exists(path))]
-    files += [(path, stat.S_IROTH) for path, _ in env.packages]
+    files += [(path, stat.S_IROTH) for path in (*(path for path, _ in env.packages), *env.overlays)]
     for path, wanted in files:
         real = os.path.realpath(path)
         for place in [str(parent) for parent in reversed(Path(real).parents)] + [real]:

@@ -43,6 +43,7 @@ class Keeper:
             "read_only": list(environment.read_only),
             "masked": list(environment.masked),
             "packages": list(environment.packages),
+            "overlays": list(environment.overlays),
             "imports": list(environment.imports),
             "modules": [list(pair) for pair in environment.modules],
             "temp": tempfile.gettempdir(),

@@ -33,6 +33,8 @@ class Sandbox:
             or names.
         packages: distributions, installed for this interpreter, that jobs may import without a preload. Nothing else
             that is installed here can be imported or read by a job.
+        overlays: folders of installed packages (see ``lydite.sandbox.overlay``) that jobs may import from, read-only,
+            behind ``packages``; the programs in their ``bin`` can be called.
         modules: modules of the caller's own, name to Python source, that every Python job finds imported. They are run
             once, unconfined, before any job; jobs can read all of them. For the own back ends.
         network: ``none``, or ``loopback``: an interface of its own that leads nowhere else.
@@ -51,6 +53,7 @@ class Sandbox:
         workers: int | None = None,
         preload: str | Sequence[str] = "plain",
         packages: Sequence[str] = (),
+        overlays: Sequence[str] = (),
         modules: Mapping[str, str] | None = None,
         network: Literal["none", "loopback"] = "none",
         python: str | None = None,
@@ -66,6 +69,7 @@ class Sandbox:
             "workers": workers,
             "preload": preload,
             "packages": packages,
+            "overlays": overlays,
             "modules": modules,
             "network": network,
             "python": python,
@@ -76,6 +80,7 @@ class Sandbox:
             workers=workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else workers or 1,
             preload=preload,
             packages=packages,
+            overlays=overlays,
             modules=modules,
             network=network,
             python=python,

@@ -5,15 +5,19 @@ from __future__ import annotations
 import errno
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from lydite.errors import InputError, InterruptedRunError, StorageError
 from lydite.evaluation import write_report
 from lydite.ledger import RunFolder, State
+from lydite.sandbox import overlay
 from lydite.task import Task
 from lydite.training.data import load_sides
+from lydite.training.packages import packages_of
 from lydite.training.progress import Report, silent
 from lydite.training.recipe import Recipe
 from lydite.training.recipe_io import dump_recipe
@@ -59,9 +63,16 @@ def train(recipe: Recipe, out: str | Path, *, resume: bool = False, progress: Re
 
     check_trl_fields(recipe)
     started = time.monotonic()
-    with _opened(recipe, folder, resume) as (run, sides):
+    noted = RunFolder.open(folder).info.notes.get("packages") if resume else None
+    packages = packages_of(recipe, noted)  # before anything costly, and before there is a folder to clear away
+    with ExitStack() as stack:
+        if packages is not None:
+            stack.enter_context(overlay.share(packages.folder))
+        run, sides = stack.enter_context(_opened(recipe, folder, resume))
         if run.info.state is State.COMPLETE:
             return results(recipe, run)
+        if packages is not None:
+            run.note(packages=msgspec.to_builtins(packages))
         earlier = float(run.info.notes.get("seconds", 0.0))
         try:
             _parts(recipe, run, sides, progress or silent)

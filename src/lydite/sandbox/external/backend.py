@@ -101,7 +101,7 @@ class External:
         os.mkdir(folder)
         os.chmod(folder, 0o755)  # noqa: S103
         env = self._environment
-        return stage([*env.read_only, *(path for path, _ in env.packages)], folder)
+        return stage([*env.read_only, *(path for path, _ in env.packages), *env.overlays], folder)
 
     def run(self, job: Job) -> list[ExecResult]:
         """Run the program once per input, each time in a box and a folder of its own."""

@@ -17,7 +17,7 @@ from lydite.sandbox.result import Limits
 
 WORKSPACE, TMP, SHM = "/workspace", "/tmp", "/dev/shm"  # noqa: S108  (paths inside of the box)
 LINK = "link"  # the socket in the control folder
-CONTROL, PACKAGES = "/opt/lydite/control", "/opt/lydite/packages"
+CONTROL, PACKAGES, OVERLAYS = "/opt/lydite/control", "/opt/lydite/packages", "/opt/lydite/overlays"
 HOSTNAME = "sandbox"
 INNER_ID = 1000
 INIT = Path(__file__).with_name("inner.py").read_bytes()
@@ -82,7 +82,8 @@ class Box(msgspec.Struct, frozen=True, kw_only=True):
         """(host path, path in the box) of what is shown read-only after the masked folders."""
         packages = [(path, f"{PACKAGES}/{name}") for path, name in self.environment.packages]
         texts = [(f"{self.etc}/{name}", f"/etc/{name}") for name in ("passwd", "group", "hosts")]
-        return [*packages, *texts, (self.place.under("control"), CONTROL)]
+        overlays = zip(self.environment.overlays, _overlays(self.environment), strict=True)
+        return [*packages, *overlays, *texts, (self.place.under("control"), CONTROL)]
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,13 +130,19 @@ def find(tool: str) -> str | None:
     return shutil.which(tool) or shutil.which(tool, path="/usr/sbin:/sbin:/usr/local/sbin")
 
 
+def _overlays(environment: Environment) -> list[str]:
+    return [f"{OVERLAYS}/{number}" for number in range(len(environment.overlays))]
+
+
 def program_env(environment: Environment, code: bool, extra: dict[str, str]) -> dict[str, str]:
     """The whole environment of a program; nothing of ours is handed down.
 
     Args: code: it is Python source, which imports from its working directory first.
     """
+    overlays = _overlays(environment)
+    own = [*(f"{folder}/bin" for folder in overlays), os.path.dirname(environment.python), *SYSTEM_PATH]
     base = {
-        "PATH": ":".join(filter(None, dict.fromkeys([os.path.dirname(environment.python), *SYSTEM_PATH]))),
+        "PATH": ":".join(filter(None, dict.fromkeys(own))),
         "HOME": TMP,
         "LANG": "C.UTF-8",
         "USER": "job",
@@ -144,7 +151,7 @@ def program_env(environment: Environment, code: bool, extra: dict[str, str]) -> 
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }
-    folders = [WORKSPACE] * code + [PACKAGES] * bool(environment.packages)
+    folders = [WORKSPACE] * code + [PACKAGES] * bool(environment.packages) + overlays
     if folders:
         base["PYTHONPATH"] = ":".join(folders)
     return {**base, **extra}

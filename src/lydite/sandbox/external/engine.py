@@ -29,8 +29,8 @@ def container(kind: str, image: str, environment: Environment, workers: int, net
     Raises:
         InputError: packages of this machine were asked for; those of the image are what there is.
     """
-    if environment.packages:
-        names = ", ".join(sorted(name for _, name in environment.packages))
+    if environment.packages or environment.overlays:
+        names = ", ".join([*sorted(name for _, name in environment.packages), *environment.overlays])
         remedy = f"install them in the image {image}"
         raise InputError(f"{kind} cannot show packages of this machine: {names}", field="packages", remedy=remedy)
     if image.startswith("-"):

@@ -41,6 +41,7 @@ class Unsafe:
             raise InputError("unsafe programs have the network of this machine", field="network", remedy=remedy)
         self._python = environment.python if environment else getattr(sys, "_base_executable", sys.executable)
         self._packages = () if environment is None else environment.packages
+        self._overlays = () if environment is None else environment.overlays
         self._workers, self.closed = workers, False
         self._begin()
         _ALL.add(self)
@@ -85,7 +86,8 @@ class Unsafe:
 
     def path(self, *first: str) -> str:
         """PYTHONPATH: the folders in which the packages that were asked for lie, with all that lies beside them."""
-        return os.pathsep.join([*first, *dict.fromkeys(os.path.dirname(path) for path, _ in self._packages)])
+        folders = dict.fromkeys(os.path.dirname(path) for path, _ in self._packages)
+        return os.pathsep.join([*first, *folders, *self._overlays])
 
     def launch(
         self, tree: UnsafeTree, argv: Sequence[str], env: dict[str, str], stdin: bytes, limits: Limits
@@ -99,8 +101,10 @@ class Unsafe:
             )
         base = {name: os.environ[name] for name in _KEPT if name in os.environ}
         base |= {"HOME": tree.folder, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-        if self._packages:
+        if self._packages or self._overlays:
             base["PYTHONPATH"] = self.path()
+        if self._overlays:
+            base["PATH"] = os.pathsep.join([*(f"{one}/bin" for one in self._overlays), base.get("PATH", os.defpath)])
         bare = Bare(self._python, tree.folder, limits)
         with self._turn:
             with self._lock:

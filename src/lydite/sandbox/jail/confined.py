@@ -42,6 +42,7 @@ class LandlockOnly:
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         self._read = _without(self.plan["read_only"], self.plan["masked"]) + [path for path, _ in self.plan["packages"]]
+        self._read += self.plan["overlays"]
         self._folders()
         self._policy = seccomp.Policy(
             sockets="none",

@@ -117,10 +117,11 @@ def _close_all_but(keep: set[int]) -> None:
 
 def environment(plan: dict[str, Any]) -> None:
     """What jobs find in os.environ: the same everywhere."""
-    inside = plan["namespaces"]
+    inside, overlays = plan["namespaces"], root.overlays(plan)
+    own = [os.path.dirname(plan["python"]), "/usr/local/bin", "/usr/bin", "/bin"]
     os.environ.clear()
     os.environ.update(
-        PATH=":".join(dict.fromkeys([os.path.dirname(plan["python"]), "/usr/local/bin", "/usr/bin", "/bin"])),
+        PATH=":".join(dict.fromkeys([*(f"{folder}/bin" for folder in overlays), *own])),
         HOME="/tmp" if inside else "/",  # noqa: S108
         LANG="C.UTF-8",
         USER="job",
@@ -129,8 +130,8 @@ def environment(plan: dict[str, Any]) -> None:
         OPENBLAS_NUM_THREADS="1",
         OMP_NUM_THREADS="1",
     )
-    if plan["packages"] and inside:
-        os.environ["PYTHONPATH"] = root.PACKAGES
+    if folders := [*([root.PACKAGES] if plan["packages"] and inside else []), *overlays]:
+        os.environ["PYTHONPATH"] = ":".join(folders)
     sys.dont_write_bytecode = True
 
 

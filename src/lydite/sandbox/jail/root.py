@@ -30,7 +30,7 @@ from .kernel import (
 
 WORKSPACE, TMP, SHM = "/workspace", "/tmp", "/dev/shm"  # noqa: S108  (paths inside of the jail)
 WRITABLE = (WORKSPACE, TMP, SHM)
-PACKAGES = "/opt/lydite/packages"
+PACKAGES, OVERLAYS = "/opt/lydite/packages", "/opt/lydite/overlays"
 DEVICES = ("null", "zero", "full", "random", "urandom")
 INNER_ID = 1000
 _BOX = "/.box"
@@ -41,7 +41,8 @@ def build(plan: dict[str, Any], new: str = "/tmp") -> None:  # noqa: S108
     """Make the tree in a mount namespace of our own and make it the root.
 
     Args: plan: ``read_only`` (paths shown as they are), ``masked`` (folders shown empty), ``packages`` (host path, name
-        below :data:`PACKAGES`). new: any folder; what it holds is hidden while the tree is made.
+        below :data:`PACKAGES`), ``overlays`` (host paths). new: any folder; what it holds is hidden while the tree is
+        made.
     """
     kernel.mount("none", "/", None, MS_REC | MS_SLAVE)
     kernel.mount("none", "/", None, MS_REC | MS_PRIVATE)
@@ -55,6 +56,8 @@ def build(plan: dict[str, Any], new: str = "/tmp") -> None:  # noqa: S108
             held.append((os.open(path, os.O_PATH | os.O_CLOEXEC), path))
     for path, name in plan["packages"]:
         held.append((os.open(path, os.O_PATH | os.O_CLOEXEC), f"{PACKAGES}/{name}"))
+    for path, target in zip(plan["overlays"], overlays(plan), strict=True):
+        held.append((os.open(path, os.O_PATH | os.O_CLOEXEC), target))
     kernel.mount("tmpfs", new, "tmpfs", MS_NOSUID | MS_NODEV, "size=2m,nr_inodes=2048,mode=755")
     for fd, target in held:
         _bind(fd, new + target)
@@ -81,6 +84,13 @@ def build(plan: dict[str, Any], new: str = "/tmp") -> None:  # noqa: S108
     os.chdir("/")
     kernel.umount("/.old")
     os.rmdir("/.old")
+
+
+def overlays(plan: dict[str, Any]) -> list[str]:
+    """Where a job finds the overlays of the plan: without namespaces, where they lie on the host."""
+    if not plan["namespaces"]:
+        return list(plan["overlays"])
+    return [f"{OVERLAYS}/{number}" for number in range(len(plan["overlays"]))]
 
 
 def _bind(fd: int, target: str) -> None:

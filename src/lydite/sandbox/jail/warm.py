@@ -71,6 +71,7 @@ def imports(plan: dict[str, Any]) -> None:
     sys.path[:] = [path for path in sys.path if path and path != own]
     if plan["packages"] and plan["namespaces"]:
         sys.path.append(root.PACKAGES)
+    sys.path += root.overlays(plan)
 
 
 def relocate(plan: dict[str, Any]) -> None:

@@ -20,12 +20,6 @@ def grpo_config(recipe: Recipe, index: int, output: Path, *, tasks: int = 0) -> 
 
     stage = recipe.stages[index]
     assert isinstance(stage, GrpoStage)
-    if stage.pip_packages:
-        raise InputError(
-            "packages cannot be installed for a run yet",
-            field=f"stages.{index}.pip_packages",
-            remedy="leave it out; what is installed beside Lydite for the sandboxes is there",
-        )
     flags = loss_flags(stage)
     total = stage.completions_per_step
     micro = stage.micro_batch or total

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from importlib.util import MAGIC_NUMBER
 
 from lydite.errors import UnavailableError
-from lydite.sandbox import ExecResult, Limits, Sandbox, Status
+from lydite.sandbox import ExecResult, Limits, Sandbox, Status, overlay
 from lydite.verifiers.code.programs import NAME, grading_module
 
 _lock = threading.Lock()
 _shared: Sandbox | None = None
+_overlays: tuple[str, ...] = ()
 
 
 class LostError(Exception):
@@ -28,17 +29,18 @@ def sandbox() -> Sandbox:
         UnavailableError: no back end works here, or its interpreter is of another version than this one (programs are
             sent there compiled).
     """
-    global _shared
+    global _shared, _overlays
     with _lock:
-        if _shared is None:
-            made, owner = Sandbox(modules={NAME: grading_module()}), os.getpid()
+        if _shared is None or _overlays != overlay.shared():  # the old one ends with its last job
+            overlays = overlay.shared()
+            made, owner = Sandbox(modules={NAME: grading_module()}, overlays=overlays), os.getpid()
             try:
                 _check(made)
             except BaseException:
                 made.close()
                 raise
             atexit.register(lambda: made.close() if os.getpid() == owner else None)
-            _shared = made
+            _shared, _overlays = made, overlays
         return _shared
 
 

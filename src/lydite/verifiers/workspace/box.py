@@ -16,7 +16,7 @@ from importlib.util import MAGIC_NUMBER
 from typing import Any
 
 from lydite.errors import InputError, UnavailableError
-from lydite.sandbox import ExecResult, Limits, Sandbox, Snapshot, Status
+from lydite.sandbox import ExecResult, Limits, Sandbox, Snapshot, Status, overlay
 from lydite.verdict import Verdict
 from lydite.verifiers.workspace.programs import modules
 
@@ -34,6 +34,7 @@ _WORDS = {
 
 _lock = threading.Lock()
 _shared: Sandbox | None = None
+_overlays: tuple[str, ...] = ()
 _no_pytest = ""
 
 
@@ -48,9 +49,10 @@ def sandbox() -> Sandbox:
     Raises:
         UnavailableError: no back end works here, or its interpreter is of another version than this one.
     """
-    global _shared, _no_pytest
+    global _shared, _overlays, _no_pytest
     with _lock:
-        if _shared is None:
+        if _shared is None or _overlays != overlay.shared():  # the old one ends with its last job
+            _no_pytest, _overlays = "", overlay.shared()
             try:
                 metadata.version("pytest")
                 made = _made(("plain", "ctypes", "pytest"), with_pytest=True)
@@ -76,7 +78,8 @@ def need_pytest() -> None:
 
 
 def _made(preload: tuple[str, ...], with_pytest: bool) -> Sandbox:
-    made = Sandbox(preload=preload, modules=modules(with_pytest), disk_mb=DISK_MB, inodes=INODES)
+    overlays = (*overlay.shared(), *overlay.installed(["pytest"] if with_pytest else []))
+    made = Sandbox(preload=preload, modules=modules(with_pytest), overlays=overlays, disk_mb=DISK_MB, inodes=INODES)
     try:
         done = made.run("import importlib.util; print(importlib.util.MAGIC_NUMBER.hex())", timeout=30.0)
         if done.status is not Status.OK:
