@@ -14,9 +14,10 @@ _NAME = re.compile(r"[^@(),]+(?=@)")
 
 def kinds(verdict: Verdict) -> frozenset[str]:
     """Names of the verifiers in ``math@1`` or ``gate@1(math@1,steps@1)``; composites themselves left out."""
-    return _kinds(verdict.verifier)
+    return kinds_of(verdict.verifier)
 
 
 @lru_cache(maxsize=256)
-def _kinds(verifier: str) -> frozenset[str]:
+def kinds_of(verifier: str) -> frozenset[str]:
+    """As ``kinds``, of a verdict's ``verifier``."""
     return frozenset(_NAME.findall(verifier)) - COMPOSITES

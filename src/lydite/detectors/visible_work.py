@@ -1,5 +1,7 @@
 """``no_visible_work``: a correct answer that shows no work.
 
+Two equations that are written out outside of the answer (``3 * 5 = 15``) are work too, however few words go with them.
+
 The cheapest way to earn a reward without learning to solve anything is to write the answer alone: guessed, memorised,
 or copied from a leak. Such a sample stays correct; it is flagged, and barred from becoming a preferred example.
 
@@ -14,13 +16,14 @@ import re
 from typing import Any
 
 from lydite.detectors.kinds import kinds
-from lydite.errors import InputError
+from lydite.detectors.thresholds import read_whole
 from lydite.flag import Flag
 from lydite.rollout import Rollout
 from lydite.verdict import Verdict
 
 MIN_WORDS = 20
 MIN_NUMBERS = 2
+MIN_STEPS = 2
 
 # The answer itself is not work. Boxes nest at most twice in this scan, which is a count, not a parser.
 _ANSWER = re.compile(
@@ -31,16 +34,23 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+(?:['’.,
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ENOUGH_WORDS = re.compile(rf"(?:[\W_]*+[^\W_]++(?:['’.,][^\W_]++)*+){{{MIN_WORDS}}}")
 _ENOUGH_NUMBERS = re.compile(rf"(?:\D*+\d++(?:[.,]\d++)*+){{{MIN_NUMBERS}}}")
+# What an equation comes to; the annotations of GSM8K (<<3*5=15>>15) may stand before that.
+_COMES_TO = re.compile(r"=\s{0,3}(?:<<[^>\n]{0,80}>>)?[$]?-?\d")
+_DIGIT = re.compile(r"\d")
+_OPERATION = re.compile(r"[-+*/×÷x·−(]|\\times|\\div|\\cdot")
+_WINDOW = 80
+"""Characters before an equals sign in which the operation stands."""
 _MARKS = ("\\boxed", "\\fbox", "<answer>", "####")
 _START = 1000
 """Characters in which most work shows itself."""
 
 
 class NoVisibleWork:
-    """Thresholds per task: ``metadata.flags.no_visible_work = {min_words, min_numbers}``; 0 switches one off."""
+    """Thresholds per task: ``metadata.flags.no_visible_work = {min_words, min_numbers, min_steps}``; 0 switches one off
+    (``min_steps``: equations then make up for nothing)."""
 
     name = "no_visible_work"
-    version = 2
+    version = 3
     bars = True
 
     def look(self, rollout: Rollout, verdict: Verdict, config: dict[str, Any]) -> Flag | None:
@@ -54,17 +64,54 @@ class NoVisibleWork:
         judged = kinds(verdict)
         if not judged & {"math", "choice"} or not judged <= {"math", "choice", "steps", "format"}:
             return None
-        min_words, min_numbers = _thresholds(config, MIN_NUMBERS if "math" in judged else 0)
+        min_words, min_numbers, min_steps = _thresholds(config, MIN_NUMBERS if "math" in judged else 0)
         said = rollout.text
         end = _first_answer(said)
         if min_words <= MIN_WORDS and min_numbers <= MIN_NUMBERS and _shows_work(said, end):
             return None  # what stands behind could only add to that
         text = _ANSWER.sub(" ", said)
         words, numbers = _count(_WORD, text, min_words), _count(_NUMBER, text, min_numbers)
-        if words >= min_words and numbers >= min_numbers:
+        if (words >= min_words and numbers >= min_numbers) or _steps(text, min_steps):
             return None
         evidence = {"words": words, "numbers": numbers, "min_words": min_words, "min_numbers": min_numbers}
         return Flag(detector=self.name, version=self.version, bars=self.bars, evidence=evidence)
+
+
+def without_answer(text: str) -> str:
+    """A text without what it marks as its answer."""
+    return _ANSWER.sub(" ", text)
+
+
+def shows_no_work(text: str, judged: frozenset[str], config: dict[str, Any]) -> bool:
+    """Whether a text has fewer words or numbers outside of the answer than the thresholds say, whatever was said of it.
+
+    Raises:
+        InputError: as ``NoVisibleWork.look``.
+    """
+    min_words, min_numbers, min_steps = _thresholds(config, MIN_NUMBERS if "math" in judged else 0)
+    rest = without_answer(text)
+    few = _count(_WORD, rest, min_words) < min_words or _count(_NUMBER, rest, min_numbers) < min_numbers
+    return few and not _steps(rest, min_steps)
+
+
+def _steps(text: str, least: int) -> bool:
+    """Whether so many different equations stand in a text."""
+    if not least or "=" not in text:
+        return False
+    seen: set[str] = set()
+    after = 0
+    for match in _COMES_TO.finditer(text):
+        place = match.start()
+        start = max(after, place - _WINDOW, text.rfind("\n", max(0, place - _WINDOW), place) + 1)
+        after = place + 1
+        digit = _DIGIT.search(text, start, place)
+        sign = _OPERATION.search(text, digit.end(), place) if digit is not None else None
+        if digit is None or sign is None or _DIGIT.search(text, sign.end(), place) is None:
+            continue
+        seen.add(text[digit.start() : match.end()])
+        if len(seen) >= least:
+            return True
+    return False
 
 
 def _first_answer(text: str) -> int:
@@ -91,10 +138,8 @@ def _count(pattern: re.Pattern[str], text: str, enough: int) -> int:
     return count
 
 
-def _thresholds(config: dict[str, Any], min_numbers: int) -> tuple[int, int]:
-    for field, value in config.items():
-        if field not in ("min_words", "min_numbers"):
-            raise InputError("unknown threshold", field=field, remedy="no_visible_work knows min_words and min_numbers")
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise InputError("expected a whole number of at least 0", field=field)
-    return config.get("min_words", MIN_WORDS), config.get("min_numbers", min_numbers)
+def _thresholds(config: dict[str, Any], min_numbers: int) -> tuple[int, int, int]:
+    if not config:
+        return MIN_WORDS, min_numbers, MIN_STEPS
+    found = read_whole(config, "no_visible_work", min_words=MIN_WORDS, min_numbers=min_numbers, min_steps=MIN_STEPS)
+    return found["min_words"], found["min_numbers"], found["min_steps"]
