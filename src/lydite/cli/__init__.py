@@ -17,6 +17,7 @@ COMMANDS = {
     "eval": "measure a policy on tasks: pass@k with intervals",
     "compare": "compare two runs task by task",
     "train": "train a policy by a recipe: SFT, GRPO family, DPO",
+    "probe": "attack the checkers of tasks before a policy does",
     "models": "list models; check that one can be trained in episodes",
     "ledger": "verify, replay and show a run's ledger",
     "export": "preference pairs, SFT rows and KTO rows from a run",

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from lydite.codec import canonical
-from lydite.errors import InputError, UnavailableError
+from lydite.errors import InputError, MissingExtraError, UnavailableError
 from lydite.probes import leakage, stability
 from lydite.probes.panel import attacks
 from lydite.probes.protocol import Attack, Check, Family, Finding, Level, Target
@@ -55,13 +55,23 @@ class Claims:
 
 
 class Probed(msgspec.Struct, frozen=True, kw_only=True):
-    """A task, and everything that was found. ``samples``: submissions and verdicts, for checks made elsewhere."""
+    """A task, and everything that was found.
+
+    Attributes:
+        verifier: id of the checker; empty in results that add to an earlier one.
+        seconds: wall clock.
+        samples: submissions and verdicts, for checks made elsewhere.
+        complete: whether everything was tried before the work was stopped.
+        unusable: why nothing could be tried at all, where that is the task's own fault.
+    """
 
     task: Task
     verifier: str
     findings: tuple[Finding, ...]
     seconds: float
     samples: tuple[stability.Sample, ...] = ()
+    complete: bool = True
+    unusable: str = ""
 
 
 def target_of(task: Task) -> Target:
@@ -104,27 +114,32 @@ class Bout:
         """Everything that is known of the task afterwards. What was not made is among it, with the reason."""
         began = time.perf_counter()
         findings: list[Finding] = []
-        verifier = self.target.checker.type
+        verifier, unusable = self.target.checker.type, ""
         try:
             self.check = build(self.target.checker)
             verifier = self.check.id
             self.untouched = self.world.untouched(self.task)
             self.target = msgspec.structs.replace(self.target, untouched=self.untouched)
             findings.extend(self._findings())
-        except UnavailableError as error:
+        except (UnavailableError, MissingExtraError) as error:
             findings.append(self._not_made("all", "unavailable", str(error)))
         except InputError as error:
-            findings.append(self._not_made("all", "unusable", str(error)))
+            unusable = str(error)
+            findings.append(self._not_made("all", "unusable", unusable))
         return Probed(
             task=self.task,
             verifier=verifier,
             findings=tuple(findings),
             seconds=time.perf_counter() - began,
             samples=tuple(self.samples),
+            complete=not self.stopped(),
+            unusable=unusable,
         )
 
     def _findings(self) -> Iterator[Finding]:
-        yield from self._reference()  # also where it is not asked for: attacks are told from what it leaves
+        for finding in self._reference():  # also where it is not asked for: attacks are told from what it leaves
+            if self.plan.wants(finding.check, finding.kind):
+                yield finding
         for attack in attacks(self.target, self.plan.families):
             if self.stopped():
                 return

@@ -18,6 +18,8 @@ from lydite.task import Task
 
 WAIT = 0.2
 """Seconds after which the main thread looks whether it is to stop."""
+PATIENCE = 15.0
+"""Seconds that attacks under way are waited for once the work is stopped. What has no result then is left behind."""
 
 
 def probe(
@@ -89,12 +91,15 @@ def _in_threads(
     threads = [threading.Thread(target=work, daemon=True) for _ in range(max(1, min(jobs, len(tasks))))]
     for thread in threads:
         thread.start()
-    running = len(threads)
+    running, patience = len(threads), PATIENCE
     try:
         while running:
             try:
                 result = results.get(timeout=WAIT)
             except queue.Empty:
+                patience -= WAIT if stop() else 0.0
+                if patience < 0:
+                    break
                 continue
             if result is None:
                 running -= 1
@@ -105,4 +110,4 @@ def _in_threads(
     finally:
         enough.set()
         for thread in threads:
-            thread.join(timeout=15.0)
+            thread.join(timeout=max(0.0, patience))

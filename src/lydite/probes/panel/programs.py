@@ -188,7 +188,7 @@ for _process in (os.getppid(), 1):
 """
 _FORK = """\
 import os, time
-for _ in range(5000):
+for _ in range(300):
     try:
         if not os.fork():
             time.sleep(0.3)
