@@ -1,4 +1,4 @@
-"""``lydite ledger``: verify, replay and show the ledger of a run."""
+"""``lydite ledger``: verify, replay, rescore and show the ledger of a run, and prove single records of it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lydite.cli.ledger_proof import check, keygen, prove
 from lydite.cli.ledger_rescore import rescore
 
 if TYPE_CHECKING:
     from lydite.ledger import Audit, RunFolder
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Verify, replay and show the ledger of a run.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Verify, replay, rescore and prove what a run says.")
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The run folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
@@ -43,6 +44,7 @@ def verify(
         err.print(f"{found.records} records before it are in order", markup=False)
         return 1
     err.print(f"in order: {found.records} records, {found.samples} samples, head {found.head}", markup=False)
+    err.print(f"root {found.root}", markup=False)
     if found.at is not None and extends is not None:
         err.print(f"the earlier head is that of record {found.at}; {found.records - found.at} follow", markup=False)
     for sentence in found.standing:
@@ -111,7 +113,8 @@ def replay(
     return 1 if differs else 0
 
 
-app.command()(rescore)
+for _command in (rescore, prove, check, keygen):
+    app.command()(_command)
 
 _SHOWN = 10
 

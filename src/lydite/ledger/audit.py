@@ -56,6 +56,7 @@ class Audit(msgspec.Struct, kw_only=True):
         tree: over the hashes of the records in order.
         rescorings: how far each is, by name.
         at: line of the record whose hash was looked for.
+        commits: whether the last record commits to the tree over those before it.
     """
 
     state: str
@@ -72,6 +73,7 @@ class Audit(msgspec.Struct, kw_only=True):
     tree: Tree = msgspec.field(default_factory=Tree)
     rescorings: dict[str, Standing] = {}
     at: int | None = None
+    commits: bool = False
 
     @property
     def root(self) -> str:
@@ -202,7 +204,8 @@ def _chain(
         else:
             problem = explain(line, seq + 1, head, name, sample, matched + 1, tasks)
             break
-        if (root := root_in(line)) is not None and root != tree.root.hex().encode():
+        root = root_in(line)
+        if root is not None and root != tree.root.hex().encode():
             problem = Problem(
                 file=LEDGER,
                 line=seq + 1,
@@ -212,6 +215,7 @@ def _chain(
             break
         seq += 1
         head = name
+        result.commits = root is not None
         if head == find:
             result.at = seq
         tree.add(own.digest())

@@ -73,15 +73,22 @@ def inclusion(leaves: Sequence[bytes], index: int) -> list[bytes]:
     Raises:
         IndexError: there is no such leaf.
     """
-    if not 0 <= index < len(leaves):
-        raise IndexError(f"no leaf {index} in a tree of {len(leaves)}")
-    level, path = [leaf(data) for data in leaves], []
+    return inclusions(leaves, [index])[0]
+
+
+def inclusions(leaves: Sequence[bytes], indices: Sequence[int]) -> list[list[bytes]]:
+    """``inclusion`` of several leaves, in one pass over the tree."""
+    for index in indices:
+        if not 0 <= index < len(leaves):
+            raise IndexError(f"no leaf {index} in a tree of {len(leaves)}")
+    level, places = [leaf(data) for data in leaves], list(indices)
+    paths: list[list[bytes]] = [[] for _ in indices]
     while len(level) > 1:
-        sibling = index ^ 1
-        if sibling < len(level):
-            path.append(level[sibling])
-        level, index = _above(level), index >> 1
-    return path
+        for path, place in zip(paths, places, strict=True):
+            if place ^ 1 < len(level):
+                path.append(level[place ^ 1])
+        level, places = _above(level), [place >> 1 for place in places]
+    return paths
 
 
 def _above(level: Sequence[bytes]) -> list[bytes]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,10 +16,15 @@ from lydite.codec import canonical
 from lydite.errors import InputError, LyditeError
 from lydite.ledger.derive import derive, policy_fault
 from lydite.ledger.folder import RunFolder
-from lydite.ledger.record import Row
+from lydite.ledger.record import Record, Row
 from lydite.ledger.rescorings import chosen, tasks_of
+from lydite.rollout import Rollout
+from lydite.task import Task
 from lydite.verdict import Outcome, Verdict
 from lydite.verifiers import CompiledChecker, build, checker_of
+
+if TYPE_CHECKING:
+    from lydite.sandbox import Snapshot
 
 ALL = "all"
 _BATCH = 64
@@ -109,43 +115,59 @@ class _Judges:
         if found is None:
             if len(self._checks) >= _KEPT:
                 self._checks.clear()
-            found = self._checks[digest] = self._built(digest)
+            found = self._checks[digest] = _built(self._tasks.get(digest))
         return found
-
-    def _built(self, digest: str) -> CompiledChecker | str:
-        if (task := self._tasks.get(digest)) is None:
-            return "its task is not there as it was judged"
-        try:
-            return build(checker_of(task))
-        except LyditeError as error:
-            return f"its checker cannot be built here: {error}"
 
     def replayed(self, item: tuple[Row, CompiledChecker | str]) -> Replayed:
         """One record, derived again."""
         row, check = item
-        record, rollout = row.record, row.rollout
+        try:
+            state = self._run.state(row.rollout.workspace)
+        except InputError as error:
+            return _compared(row.record, row.rollout, check, None, row.seq, lost=error.message)
+        return _compared(row.record, row.rollout, check, state, row.seq)
 
-        def answer(match: Match, why: str = "", derived: Verdict | None = None) -> Replayed:
-            return Replayed(
-                id=rollout.id, seq=row.seq, match=match, why=why, recorded=record.verdict, derived=derived
-            )  # fmt: skip
 
-        if rollout.error is not None:
-            derived = policy_fault(rollout.error)
-        elif isinstance(check, str):
-            return answer(Match.NOT_REPLAYABLE, check)
-        else:
-            if record.verdict.verifier != check.id:
-                gone = f"judged by {record.verdict.verifier}, which is not there any more: here is {check.id}"
-                return answer(Match.NOT_REPLAYABLE, gone)
-            if record.verifier_source != check.source:
-                return answer(Match.NOT_REPLAYABLE, f"the source of {check.id} is not the one that judged")
-            if record.verdict.outcome is Outcome.INVALID:
-                return answer(Match.NOT_REPLAYABLE, f"the verifier had failed: {record.verdict.reason}")
-            try:
-                state = self._run.state(rollout.workspace)
-            except InputError as error:
-                return answer(Match.DIFFERS, f"what its episode left behind {error.message}")
-            derived = derive(rollout, check, state)
-        same = canonical(derived) == canonical(record.verdict)
-        return answer(Match.SAME if same else Match.DIFFERS, derived=derived)
+def judged_again(record: Record, rollout: Rollout, task: Task | None, state: Snapshot | None, seq: int) -> Replayed:
+    """One record, derived again from what was judged."""
+    return _compared(record, rollout, _built(task), state, seq)
+
+
+def _built(task: Task | None) -> CompiledChecker | str:
+    if task is None:
+        return "its task is not there as it was judged"
+    try:
+        return build(checker_of(task))
+    except LyditeError as error:
+        return f"its checker cannot be built here: {error}"
+
+
+def _compared(
+    record: Record,
+    rollout: Rollout,
+    check: CompiledChecker | str,
+    state: Snapshot | None,
+    seq: int,
+    *,
+    lost: str | None = None,
+) -> Replayed:
+    def answer(match: Match, why: str = "", derived: Verdict | None = None) -> Replayed:
+        return Replayed(id=rollout.id, seq=seq, match=match, why=why, recorded=record.verdict, derived=derived)
+
+    if rollout.error is not None:
+        derived = policy_fault(rollout.error)
+    elif isinstance(check, str):
+        return answer(Match.NOT_REPLAYABLE, check)
+    else:
+        if record.verdict.verifier != check.id:
+            gone = f"judged by {record.verdict.verifier}, which is not there any more: here is {check.id}"
+            return answer(Match.NOT_REPLAYABLE, gone)
+        if record.verifier_source != check.source:
+            return answer(Match.NOT_REPLAYABLE, f"the source of {check.id} is not the one that judged")
+        if record.verdict.outcome is Outcome.INVALID:
+            return answer(Match.NOT_REPLAYABLE, f"the verifier had failed: {record.verdict.reason}")
+        if lost is not None:
+            return answer(Match.DIFFERS, f"what its episode left behind {lost}")
+        derived = derive(rollout, check, state)
+    same = canonical(derived) == canonical(record.verdict)
+    return answer(Match.SAME if same else Match.DIFFERS, derived=derived)

@@ -82,6 +82,17 @@ def read(run: Path, digest: str) -> Snapshot:
     return state
 
 
+def unpacked(data: bytes) -> Snapshot:
+    """A state from its packed bytes.
+
+    Raises:
+        ValueError: they are none.
+    """
+    from lydite.sandbox import Snapshot
+
+    return Snapshot.from_pack(data)
+
+
 def named(sample: bytes) -> str | None:
     """The digest that a line of ``rollouts.jsonl`` names, where it names one. Cheap for lines that name none."""
     if b'"workspace":"' not in sample:

@@ -28,7 +28,7 @@ def verify_run(path: str | Path, *, head: str | None = None, extends: str | None
         InputError: there is no run at all, or ``head`` or ``extends`` is no hash.
     """
     folder = Path(path)
-    wanted, before = _hash(head, "--head"), _hash(extends, "--extends")
+    wanted, before = hash_given(head, "--head"), hash_given(extends, "--extends")
     if not any((folder / name).is_file() for name in (INFO, LEDGER, ROLLOUTS)):
         raise InputError("not a run folder: there is no run.json in it", path=folder)
     try:
@@ -54,7 +54,12 @@ def verify_run(path: str | Path, *, head: str | None = None, extends: str | None
     return found
 
 
-def _hash(given: str | None, field: str) -> str | None:
+def hash_given(given: str | None, field: str) -> str | None:
+    """A hash that was noted elsewhere, in lower case.
+
+    Raises:
+        InputError: it is none.
+    """
     wanted = given.strip().lower() if given is not None else None
     if wanted is not None and (len(wanted) != 64 or set(wanted) - set("0123456789abcdef")):
         raise InputError(f"not a hash of 64 hex digits: {given}", field=field, remedy="give the head as it was printed")

@@ -1,0 +1,223 @@
+"""A proof that one record stands in a ledger: a small file that is checked without the run.
+
+It holds the record's line and the lines before and after it, the last line of the ledger (its head), and for each a
+path of hashes to the root of the Merkle tree over all records (``root``). A head that commits to a tree (those of a
+finished commit do, see ``ledger.chain``) needs nothing else: a second path leads to the root inside its own line.
+
+What vouches for it is outside of the file: a head or a root that was noted elsewhere, or the key of a signature under
+them. Without these a file only agrees with itself.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from lydite.codec import canonical
+from lydite.errors import InputError
+from lydite.ledger import rescorings, signing
+from lydite.ledger.audit import audit
+from lydite.ledger.chain import hash_in
+from lydite.ledger.contents import LEDGER, Contents
+from lydite.ledger.files import Lines, replace
+from lydite.ledger.merkle import inclusions
+from lydite.ledger.record import Row
+from lydite.task import Task
+
+LAYOUT = "lydite-ledger-proof-1"
+
+
+class Origin(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a run's first record follows (``chain.genesis``)."""
+
+    kind: str
+    settings_digest: str
+    created: str
+    tasks_sha256: str
+
+
+class Linked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A line of the ledger, and its way up.
+
+    Attributes:
+        line: as it stands, without its newline.
+        path: hashes (hex) from its leaf to the root over all records.
+        below: the same to the root that the head's line commits to, over all records but the head; ``None`` for the
+            head itself and where it commits to none.
+    """
+
+    line: str
+    path: tuple[str, ...]
+    below: tuple[str, ...] | None = None
+
+
+class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was judged, for whoever wants to judge it again.
+
+    Attributes:
+        sample: its line of ``rollouts.jsonl``.
+        task: its task as it was judged, as a line of ``tasks.jsonl``; ``None`` where it is not in the run.
+        state: what the episode left behind (packed, zlib, base64); ``None`` where there was no episode.
+    """
+
+    sample: str
+    task: str | None
+    state: str | None
+
+
+class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An Ed25519 signature of ``signing.statement`` and the key that made it, both hex."""
+
+    key: str
+    value: str
+
+
+class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The content of a proof file, apart from its last field, ``hash``: the SHA-256 of all bytes before it.
+
+    Attributes:
+        proof: the layout.
+        run: where the chain begins.
+        size: records of the ledger.
+        root: of the Merkle tree over their hashes, hex.
+        record: what is proved.
+        before, after: its neighbours; ``None`` where it is the first or the last.
+        head: the last record; ``None`` where that is the one that is proved.
+        evidence: what was judged.
+        signature: under the head.
+    """
+
+    proof: str = LAYOUT
+    run: Origin
+    size: int
+    root: str
+    record: Linked
+    before: Linked | None
+    after: Linked | None
+    head: Linked | None
+    evidence: Evidence | None = None
+    signature: Signature | None = None
+
+
+def prove(run: Contents, rollout: str, *, with_sample: bool = False, key: Path | None = None) -> bytes:
+    """The bytes of a proof file about the record of a rollout; of its rescored one where one was chosen.
+
+    Args:
+        run: the run folder. It is audited first.
+        rollout: id.
+        with_sample: put in what was judged, too.
+        key: file of a private key to sign the head with.
+
+    Raises:
+        InputError: the run is damaged, the rollout is not in it, or the key cannot be used.
+        MissingExtraError: a key is given and the library for it is not installed.
+    """
+    found = audit(run.path, run.info)
+    if found.problem is not None:
+        raise InputError(f"the run is damaged: {found.problem}", path=run.path, remedy="lydite ledger verify")
+    row = next((row for row in run.rows() if row.rollout.id == rollout), None)
+    if row is None or row.seq > found.records:
+        raise InputError(f"no rollout {rollout!r} is recorded", path=run.path, remedy="`lydite show RUN` lists the ids")
+    size = found.records
+    places = sorted({place for place in (row.seq - 1, row.seq, row.seq + 1, size) if 1 <= place <= size})
+    linked = _linked(run.path, size, places, committed=found.commits)
+    info, root = run.info, found.root
+    origin = Origin(info.kind, info.settings_digest, info.created, info.origin.sha256)
+    signature = None
+    if key is not None:
+        said = signing.statement(genesis=info.genesis, size=size, root=root, head=found.head)
+        value, public = signing.sign(key, said)
+        signature = Signature(public, value)
+    proof = Proof(
+        run=origin,
+        size=size,
+        root=root,
+        record=linked[row.seq],
+        before=linked.get(row.seq - 1),
+        after=linked.get(row.seq + 1),
+        head=linked[size] if row.seq != size else None,
+        evidence=_evidence(run, row) if with_sample else None,
+        signature=signature,
+    )
+    return encode(proof)
+
+
+def encode(proof: msgspec.Struct) -> bytes:
+    """The bytes of a proof file, its own hash included."""
+    body = canonical(proof)[:-1]
+    return b'%b,"hash":"%b"}\n' % (body, hashlib.sha256(body).hexdigest().encode())
+
+
+def write(path: Path, data: bytes) -> None:
+    """Put a proof file in its place, at once.
+
+    Raises:
+        InputError: its folder does not exist.
+        StorageError: it cannot be written.
+    """
+    if not path.parent.is_dir():
+        raise InputError("its folder does not exist", path=path, remedy=f"mkdir -p {path.parent}")
+    replace(path, data)
+
+
+def _linked(run: Path, size: int, places: Sequence[int], *, committed: bool) -> dict[int, Linked]:
+    """Lines at these places among the first ``size`` with their paths, by place.
+
+    Args:
+        run: the run folder.
+        size: of the tree.
+        places: from 1, in order.
+        committed: whether the last line commits to the tree below it.
+    """
+    hashes: list[bytes] = []
+    lines: dict[int, bytes] = {}
+    for seq, line in enumerate(Lines(run / LEDGER), 1):
+        if seq > size:
+            break
+        hashes.append(bytes.fromhex(hash_in(line)))
+        if seq in places:
+            lines[seq] = line
+    paths = dict(zip(places, inclusions(hashes, [place - 1 for place in places]), strict=True))
+    lower = [place for place in places if place < size] if committed else []
+    below = dict(zip(lower, inclusions(hashes[:-1], [place - 1 for place in lower]), strict=True))
+    return {
+        place: Linked(lines[place].decode(), _hex(paths[place]), _hex(below[place]) if place in below else None)
+        for place in places
+    }
+
+
+def _hex(path: Sequence[bytes]) -> tuple[str, ...]:
+    return tuple(part.hex() for part in path)
+
+
+def _evidence(run: Contents, row: Row) -> Evidence:
+    state = run.state(row.rollout.workspace)
+    task = next((task for task in _tasks(run) if task.digest == row.record.task_digest), None)
+    return Evidence(
+        sample=canonical(row.rollout).decode(),
+        task=None if task is None else canonical(task).decode(),
+        state=None if state is None else base64.b64encode(zlib.compress(state.to_pack(), 9)).decode(),
+    )
+
+
+def _tasks(run: Contents) -> Iterator[Task]:
+    yield from run.tasks()
+    for standing in run.rescorings().values():
+        yield from rescorings.tasks_of(run.path, standing.header)
+
+
+def hexes(path: Sequence[str]) -> list[bytes]:
+    """Hashes from their hex digits.
+
+    Raises:
+        ValueError: one is not 32 bytes.
+    """
+    found = [bytes.fromhex(part) for part in path]
+    if any(len(part) != 32 for part in found):
+        raise ValueError("not a hash")
+    return found
