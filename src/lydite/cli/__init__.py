@@ -18,6 +18,7 @@ COMMANDS = {
     "compare": "compare two runs task by task",
     "train": "train a policy by a recipe: SFT, GRPO family, DPO",
     "probe": "attack the checkers of tasks before a policy does",
+    "probes": "keep hacks as a regression suite; impossible twins; the strength of tests",
     "models": "list models; check that one can be trained in episodes",
     "ledger": "verify, replay and show a run's ledger",
     "export": "preference pairs, SFT rows and KTO rows from a run",

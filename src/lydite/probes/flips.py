@@ -43,6 +43,20 @@ def flipped(value: Any) -> Any:
     return 0
 
 
+def each_flipped(value: Any) -> Iterator[Any]:
+    """A value with one number or text in it turned, the last one first."""
+    if isinstance(value, list | tuple):
+        for at in range(len(value) - 1, -1, -1):
+            for new in each_flipped(value[at]):
+                yield type(value)([*value[:at], new, *value[at + 1 :]])
+    elif isinstance(value, dict):
+        for key in reversed(value):
+            for new in each_flipped(value[key]):
+                yield {**value, key: new}
+    else:
+        yield flipped(value)
+
+
 def code(config: dict[str, Any]) -> Iterator[Flip]:
     """An expected value of a call, an output or an assertion."""
     tests = config.get("tests", [])
@@ -74,6 +88,27 @@ def assertions(source: str) -> Iterator[tuple[str, str, str]]:
         node.test = kept
 
 
+def constants(source: str) -> Iterator[tuple[str, str, str]]:
+    """A program with one constant of its top level turned, as (was, now, source)."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            try:
+                value = ast.literal_eval(node.value)
+            except (ValueError, TypeError, RecursionError, MemoryError):
+                continue
+            if value in (None, "", [], {}, ()):
+                continue  # what an empty collection would hold is not known
+            was, kept = ast.unparse(node), node.value
+            for new in each_flipped(value):
+                node.value = ast.parse(repr(new), mode="eval").body
+                yield was, ast.unparse(node), ast.unparse(tree) + "\n"
+            node.value = kept
+
+
 def turned(test: ast.expr) -> ast.expr:
     """A condition that does not hold where the given one does: another constant where it compares with one, else its
     negation."""
@@ -103,10 +138,17 @@ def answer(config: dict[str, Any]) -> Iterator[Flip]:
 
 
 def regex(config: dict[str, Any]) -> Iterator[Flip]:
-    """A text that must match must also not match."""
-    for text in reversed(config.get("must_match") or []):
-        others = [*(config.get("must_not_match") or []), text]
-        yield "must_not_match", "", text, config | {"must_not_match": others}
+    """A text that must match must not, or the other way round."""
+    given = config.get("must_match") or []
+    for at in range(len(given) - 1, -1, -1):
+        others = {"must_match": [*given[:at], *given[at + 1 :]]}
+        others["must_not_match"] = [*(config.get("must_not_match") or []), given[at]]
+        yield f"must_match.{at}", given[at], "(must not match)", config | others
+    given = config.get("must_not_match") or []
+    for at in range(len(given) - 1, -1, -1):
+        others = {"must_not_match": [*given[:at], *given[at + 1 :]]}
+        others["must_match"] = [*(config.get("must_match") or []), given[at]]
+        yield f"must_not_match.{at}", given[at], "(must match)", config | others
 
 
 def cases(config: dict[str, Any]) -> Iterator[Flip]:
@@ -135,9 +177,10 @@ def hidden_files(config: dict[str, Any]) -> Iterator[Flip]:
 
 
 def script(config: dict[str, Any]) -> Iterator[Flip]:
-    """An assertion of the grader's script."""
-    for was, now, source in assertions(config.get("script", "")):
-        yield "script", was, now, config | {"script": source}
+    """An assertion of the grader's script, or a constant that it gives a name to."""
+    source = config.get("script", "")
+    for was, now, turned_source in [*assertions(source), *constants(source)]:
+        yield "script", was, now, config | {"script": turned_source}
 
 
 FLIPS: dict[str, Callable[[dict[str, Any]], Iterator[Flip]]] = {

@@ -137,13 +137,14 @@ def _bare(code: CodeType) -> tuple[Any, ...]:
 
 
 def _places(tree: ast.Module) -> Iterator[_Place]:
+    unread = {id(part) for node in ast.walk(tree) if is_text_alone(node) for part in (node, *ast.walk(node))}
     for node in ast.walk(tree):
-        if not _is_text_alone(node):
+        if id(node) not in unread:
             for change in _CHANGES:
                 yield from change(node)
 
 
-def _is_text_alone(node: ast.AST) -> bool:
+def is_text_alone(node: ast.AST) -> bool:
     """Docstrings: what stands there is read by nobody."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
@@ -234,7 +235,7 @@ def _statement(node: ast.AST) -> Iterator[_Place]:
         if not isinstance(statements, list) or isinstance(node, ast.Module):
             continue
         for index, statement in enumerate(statements):
-            if isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr | ast.Raise) and not _is_text_alone(
+            if isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr | ast.Raise) and not is_text_alone(
                 statement
             ):
                 yield _Place(node, field, index, "statement", ast.Pass(), _short(statement), "(left out)")

@@ -77,6 +77,6 @@ def _near_sequence(value: Any) -> Iterator[Any]:
         if 0 <= index < len(items):
             for found in islice(near(items[index]), 2):
                 yield kind([*items[:index], found, *items[index + 1 :]])
-    yield kind()
+    yield kind() if items else kind([0])
     yield kind(items[:1])
     yield kind(items + items)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import marshal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any, NamedTuple
@@ -86,10 +86,7 @@ class Strength(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def range(self) -> tuple[float, float] | None:
         """The strength in [0, 1]: with the undecided counted as faults, and without them. ``None``: nothing tried."""
-        proven = sum(survivor.proven for survivor in self.survivors)
-        if not self.killed + proven:
-            return None
-        return self.killed / (self.killed + len(self.survivors)), self.killed / (self.killed + proven)
+        return overall([self])
 
 
 def strength(task: Task, limit: int = LIMIT) -> Strength:
@@ -234,3 +231,12 @@ def _arguments(call: tuple[bool, bytes]) -> tuple[list[Any], dict[str, Any]]:
     plain, data = call
     arguments, keywords = marshal.loads(data) if plain else decode(data)  # noqa: S302  (read off the tests)
     return list(arguments), dict(keywords)
+
+
+def overall(found: Iterable[Strength]) -> tuple[float, float] | None:
+    """The strength of several tasks' tests together: of all mutants that were tried; see ``Strength.range``."""
+    some = list(found)
+    killed = sum(one.killed for one in some)
+    survivors = sum(len(one.survivors) for one in some)
+    proven = sum(survivor.proven for one in some for survivor in one.survivors)
+    return (killed / (killed + survivors), killed / (killed + proven)) if killed + proven else None

@@ -50,10 +50,10 @@ def twin(task: Task, world: World) -> Twin:
     ways = list(islice(_flips(checker), WAYS))
     for field, was, now, turned in ways:
         try:
-            impossible = not build(turned)(judged).correct
+            verdict = build(turned)(judged)
         except InputError:
             continue  # no value that such a checker may have
-        if impossible:
+        if verdict.score is not None and not verdict.correct:
             flipped = {"field": field, "was": was, "now": now}
             metadata = task.metadata | {"twin_of": task.id, "flipped": flipped}
             made = msgspec.structs.replace(task, id=f"{task.id}#twin", checker=turned, solution=None, metadata=metadata)
