@@ -138,17 +138,13 @@ def answer(config: dict[str, Any]) -> Iterator[Flip]:
 
 
 def regex(config: dict[str, Any]) -> Iterator[Flip]:
-    """A text that must match must not, or the other way round."""
-    given = config.get("must_match") or []
-    for at in range(len(given) - 1, -1, -1):
-        others = {"must_match": [*given[:at], *given[at + 1 :]]}
-        others["must_not_match"] = [*(config.get("must_not_match") or []), given[at]]
-        yield f"must_match.{at}", given[at], "(must not match)", config | others
-    given = config.get("must_not_match") or []
-    for at in range(len(given) - 1, -1, -1):
-        others = {"must_not_match": [*given[:at], *given[at + 1 :]]}
-        others["must_match"] = [*(config.get("must_match") or []), given[at]]
-        yield f"must_not_match.{at}", given[at], "(must match)", config | others
+    """A text that must match must not, and where there is one that must not, it must."""
+    match, others = list(config.get("must_match") or []), list(config.get("must_not_match") or [])
+    for at in range(len(match) - 1, -1, -1):
+        turned_match = [*match[:at], *match[at + 1 :], *others[-1:]]
+        turned_others = [*others[:-1], match[at]]
+        made = {"must_match": turned_match, "must_not_match": turned_others}
+        yield "must_match, must_not_match", [match, others], [turned_match, turned_others], config | made
 
 
 def cases(config: dict[str, Any]) -> Iterator[Flip]:
