@@ -174,7 +174,7 @@ PLAIN = st.lists(
                 "9 / 4 = 2.2",
             ]
         ),
-        st.sampled_from([". ", ", ", ".\n", "\nThen ", " x 2", "\nx ", " % ", ""]),
+        st.sampled_from([". ", ", ", ".\n", "\nThen ", " x 2", "\nx ", " % ", "", ". \\boxed{8} ", ", \\times 2 "]),
     ).map(" ".join),
     min_size=1,
     max_size=4,

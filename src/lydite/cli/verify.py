@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -129,11 +131,14 @@ def _open_input(source: str, output: str, stack: ExitStack) -> IO[bytes]:
 
 def _judge(stream: IO[bytes], setup: bytes, jobs: int, timeout: float | None) -> Iterator[tuple[Tally, bytes]]:
     """Tallies and output lines, block by block."""
-    from lydite.cli.verify_lines import FRAMING, blocks, lost_line, make_judge, unframed
+    from lydite.cli.verify_lines import FRAMING, blocks, lost_line, make_judge, prepared, unframed
     from lydite.verifiers.chunks import Lost, NoClock, Pace
+    from lydite.verifiers.forked import may_fork
     from lydite.verifiers.pool import map_in_processes
 
     pace = Pace()
+    # Of what a short-lived process holds, next to nothing is garbage in circles.
+    gc.set_threshold(20_000, 20, 20)
     if jobs == 1 and timeout is None:
         judge = make_judge(setup)
         for block in blocks(stream, pace):
@@ -142,6 +147,13 @@ def _judge(stream: IO[bytes], setup: bytes, jobs: int, timeout: float | None) ->
             pace.note(len(block), time.monotonic() - started)
             yield unframed(reply)
         return
+    parts = blocks(stream, pace)
+    first = next(parts, None)
+    if first is None:
+        return
+    work = prepared(setup, first) if may_fork() else None
+    if not may_fork():  # something was started meanwhile
+        work = None
     target = "lydite.cli.verify_lines:make_judge"
-    for got in map_in_processes(target, blocks(stream, pace), jobs, FRAMING, pace, timeout, setup):
+    for got in map_in_processes(target, chain([first], parts), jobs, FRAMING, pace, timeout, setup, work):
         yield unframed(lost_line(got, timeout) if isinstance(got, Lost) else got)

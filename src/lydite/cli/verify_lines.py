@@ -7,24 +7,28 @@ that judges a block looks into its lines.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from contextlib import suppress
+from functools import lru_cache, partial
+from importlib import import_module
 from typing import IO, Any
 
 import msgspec
 
 from lydite.cli.verify_read import NULL, Row, id_of, read
 from lydite.codec import well_formed
-from lydite.errors import InputError, UnavailableError
+from lydite.errors import InputError, MissingExtraError, UnavailableError
 from lydite.flag import Flag
 from lydite.reward import RewardScheme
 from lydite.task import Checker, Task
 from lydite.userfile import absolute
 from lydite.verdict import Outcome, Part, Verdict
-from lydite.verifiers.build import CompiledChecker, build
+from lydite.verifiers.build import CompiledChecker, build, of_text
 from lydite.verifiers.chunks import Clock, Framing, Lost, Pace, Work
 from lydite.verifiers.protocol import Step
+from lydite.verifiers.registry import BUILTIN, find
 from lydite.verifiers.run import lost_verdict, submission
 
 MAX_LINE = 64 << 20
@@ -33,7 +37,9 @@ MAX_LINE = 64 << 20
 _NUMBER = 8
 _LONG = b"\0\n"
 """What stands for a line that is too long. A line of the file that is the same gets another NUL in front."""
+_LIKE_LONG = re.compile(rb"^\0$", re.MULTILINE)
 _OUTCOMES = list(Outcome)
+_PLACES = {outcome: place for place, outcome in enumerate(_OUTCOMES)}
 _REWARDS = RewardScheme()
 
 
@@ -55,7 +61,9 @@ class Tally(msgspec.Struct, array_like=True):
         self.lost += other.lost
 
     def count(self, verdict: Verdict) -> None:
-        self.outcomes[_OUTCOMES.index(verdict.outcome)] += 1
+        self.outcomes[_PLACES[verdict.outcome]] += 1
+        if verdict.outcome is not Outcome.INVALID:
+            return
         if verdict.reason == "worker_died":
             self.lost += 1
         elif verdict.reason == "verifier_error":
@@ -88,23 +96,21 @@ _OUT = msgspec.json.Encoder()
 
 def blocks(stream: IO[bytes], pace: Pace) -> Iterator[bytes]:
     """A stream in blocks of whole lines. Of a line that is too long, only a mark is kept."""
-    lines: list[bytes] = []
-    size, number, first = 0, 0, 1
-    while line := stream.readline(MAX_LINE):
-        number += 1
-        if len(line) == MAX_LINE and not line.endswith(b"\n"):
-            while (rest := stream.readline(MAX_LINE)) and not rest.endswith(b"\n"):
-                pass
-            line = _LONG
-        elif line[:1] == b"\0" and line in (_LONG, b"\0"):
-            line = b"\0" + line
-        lines.append(line)
-        size += len(line)
-        if size >= pace.bytes:
-            yield first.to_bytes(_NUMBER, "big") + b"".join(lines)
-            lines, size, first = [], 0, number + 1
-    if lines:
-        yield first.to_bytes(_NUMBER, "big") + b"".join(lines)
+    first = 1
+    while block := stream.read(pace.bytes):
+        mark = b""
+        if not block.endswith(b"\n"):
+            begun = block.rfind(b"\n") + 1
+            rest = stream.readline(MAX_LINE - (len(block) - begun))
+            block += rest
+            if len(block) - begun == MAX_LINE and not rest.endswith(b"\n"):
+                block, mark = block[:begun], _LONG
+                while (rest := stream.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+                    pass
+        if b"\0" in block:
+            block = _LIKE_LONG.sub(b"\0\0", block)
+        yield first.to_bytes(_NUMBER, "big") + block + mark
+        first += block.count(b"\n") + len(mark) // len(_LONG)
 
 
 def _numbered(block: bytes) -> list[tuple[int, bytes]]:
@@ -133,6 +139,8 @@ def make_judge(setup: bytes) -> Work:
     by_gold: Callable[[str], CompiledChecker] = lru_cache(256)(
         lambda gold: build({"type": verifier, "config": {**config, "answer": gold}})
     )
+    if verifier in BUILTIN and not config:
+        by_gold = partial(of_text, verifier, "answer")
     task_of = lru_cache(256)(lambda kind: Task(id="", prompt=(), checker=Checker(type=kind)))
 
     def check_of(row: Row) -> CompiledChecker:
@@ -180,6 +188,24 @@ def make_judge(setup: bytes) -> Work:
         return _framed(tally, out)
 
     return judge_block
+
+
+def prepared(setup: bytes, block: bytes) -> Work | None:
+    """What workers do, with all imported that the first line of a block needs; ``None`` where a user's own verifier
+    might be, of which nothing is known, and a copy of this process may not do."""
+    verifier, config, *_ = msgspec.json.decode(setup)
+    kind = verifier
+    with suppress(InputError):
+        checker = read(block[_NUMBER:].partition(b"\n")[0]).checker
+        kind = checker.get("type") if checker else verifier
+    if kind not in BUILTIN or verifier not in (None, *BUILTIN):
+        return None
+    with suppress(InputError, UnavailableError, MissingExtraError):
+        find(kind)
+        build({"type": kind, "config": {**config, "answer": "0"}})
+    if kind in ("math", "choice"):
+        import_module("lydite.verifiers.steps")  # what a detector reads with
+    return make_judge(setup)
 
 
 def lost_line(lost: Lost, timeout: float | None) -> bytes:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from lydite.errors import InputError, StorageError
+
+HELD_SECONDS = 0.5
+"""How long lines may wait for others to be written with."""
 
 
 class Sink:
@@ -20,6 +24,7 @@ class Sink:
         self._path = None if output == "-" else Path(output)
         self._file: IO[bytes] | None = None
         self._done = 0
+        self._due = 0.0
         if self._path is not None:
             try:
                 self._file = _locked(self._path)
@@ -37,11 +42,14 @@ class Sink:
         self._standard = _StandardOutput() if self._path is None else None
 
     def write(self, line: bytes) -> None:
+        """Write lines, at once or soon: a disk that is full is told, and a run that is killed keeps what it found."""
         self._buffer += line
-        if not self._lazy or len(self._buffer) >= 1 << 16:
+        if not self._lazy or len(self._buffer) >= 1 << 16 or time.monotonic() >= self._due:
             self.flush()
 
     def flush(self) -> None:
+        """Write what is held back."""
+        self._due = time.monotonic() + HELD_SECONDS
         data, self._buffer = bytes(self._buffer), bytearray()
         if not data:
             return

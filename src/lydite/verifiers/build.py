@@ -16,7 +16,7 @@ from lydite.task import Checker
 from lydite.userfile import locate
 from lydite.verdict import Verdict
 from lydite.verifiers.protocol import Check, Step, Submission, Verifier
-from lydite.verifiers.registry import find
+from lydite.verifiers.registry import BUILTIN, find
 
 CACHE_SIZE = 4096
 """Compiled checkers kept; a group of attempts at one task shares one."""
@@ -109,7 +109,7 @@ def build(checker: Checker | dict[str, Any]) -> CompiledChecker:
     if not isinstance(checker, Checker):
         plain = _plain(checker)
         if plain is not None:
-            return _of_plain(*plain)
+            return of_text(*plain)
         checker = _parse(checker)
     try:
         key = canonical(checker)
@@ -131,7 +131,10 @@ def _plain(document: Any) -> tuple[str, str, str] | None:
 
 
 @lru_cache(maxsize=CACHE_SIZE)
-def _of_plain(kind: str, field: str, value: str) -> CompiledChecker:
+def of_text(kind: str, field: str, value: str) -> CompiledChecker:
+    """The compiled check of a checker whose configuration is one text; raises as ``build`` does."""
+    if kind in BUILTIN and field.isascii() and value.isascii():  # what a canonical spelling would say as well
+        return _made(Checker(type=kind, config={field: value}))
     return build(Checker(type=kind, config={field: value}))
 
 
@@ -153,7 +156,10 @@ def _parse(document: Any) -> Checker:
 def _compiled(key: bytes, path: str) -> CompiledChecker:
     # Compiled from the canonical bytes, not from the caller's object: later changes to that object cannot reach it,
     # and what is compiled is exactly what a ledger's digest speaks of.
-    checker = msgspec.json.decode(key, type=Checker)
+    return _made(msgspec.json.decode(key, type=Checker))
+
+
+def _made(checker: Checker) -> CompiledChecker:
     try:
         return CompiledChecker(checker, find(checker.type))
     except InputError as error:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 CHUNK_BYTES, FIRST_BYTES = 1 << 20, 1 << 13
-CHUNK_SECONDS = 0.1
+CHUNK_SECONDS = 0.05
 """What a chunk should take: long beside the cost of sending it, short beside the whole, so that no worker waits for
 another one at the end."""
 

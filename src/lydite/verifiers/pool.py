@@ -1,9 +1,10 @@
-"""Work in fresh interpreters, in order, with a limit on each item's time.
+"""Work in other processes, in order, with a limit on each item's time.
 
 Workers are started as plain subprocesses rather than through ``multiprocessing``: nothing is forked (so threads and
 loaded native libraries do no harm), the caller's ``__main__`` is not imported again, and daemonic processes may have
 them. A worker reads chunks from its standard input and answers on a private copy of its standard output; what a
-verifier prints goes to standard error.
+verifier prints goes to standard error. A command, whose process is its own, may have copies of itself work instead
+(``forked``): they are there at once. One that ends is replaced by a fresh interpreter.
 
 What a chunk is, the caller says (``Framing``): the pool hands it on as one piece of bytes, and takes it apart only
 where a worker was lost at one of its items. So the caller's process does little, and the workers have the cores.
@@ -26,6 +27,8 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import chain, islice
 from typing import IO, Literal
 
 import msgspec
@@ -33,6 +36,7 @@ import msgspec
 from lydite.errors import UnavailableError
 from lydite.verifiers.caller import end_with_caller
 from lydite.verifiers.chunks import CLOCK, Clock, Framing, Lost, Pace, Reply, Work
+from lydite.verifiers.forked import Forked
 
 AHEAD_CHUNKS, AHEAD_BYTES = 16, 16 << 20
 """Chunks per worker, and bytes in all, that are taken ahead of the replies; a slow chunk then holds nobody up."""
@@ -60,13 +64,15 @@ def map_in_processes(
     pace: Pace,
     timeout: float | None = None,
     setup: bytes = b"",
+    work: Work | None = None,
 ) -> Iterator[Reply]:
     """Apply a function to chunks in worker processes, lazily and in order.
 
     Args: target: ``module:factory``, importable in a fresh interpreter; ``factory(setup)`` is the function, of the
         type ``Work``. chunks: consumed in the caller's thread, some ahead of the replies. jobs: number of workers.
         framing: how a chunk comes apart. pace: told how long chunks take. timeout: seconds for one check, from
-        ``clock.start``; the worker is then killed and replaced. setup: handed to the factory in each worker.
+        ``clock.start``; the worker is then killed and replaced. setup: handed to the factory in each worker. work: the
+        function, where the first workers may be copies of this process, which then has to have one thread.
 
     Yields:
         A reply for each chunk; where an item of it was lost, replies for what came before and behind, and ``Lost``
@@ -76,8 +82,12 @@ def map_in_processes(
         UnavailableError: a worker cannot be started.
     """
     idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-    workers = [_Worker(target, setup, timeout, framing) for _ in range(jobs)]
+    chunks = iter(chunks)
+    first = list(islice(chunks, jobs))
+    workers = [_Worker(target, setup, timeout, framing) for _ in first]
     for worker in workers:
+        if work is not None:
+            worker.fork(work)
         idle.put(worker)
 
     def run(chunk: bytes) -> list[Reply]:
@@ -93,9 +103,9 @@ def map_in_processes(
     pending: deque[tuple[int, Future[list[Reply]]]] = deque()
     ahead = 0
     try:
-        with ThreadPoolExecutor(jobs, thread_name_prefix="lydite-verify") as threads:
+        with ThreadPoolExecutor(max(1, len(workers)), thread_name_prefix="lydite-verify") as threads:
             try:
-                for chunk in chunks:
+                for chunk in chain(first, chunks):
                     pending.append((len(chunk), threads.submit(run, chunk)))
                     ahead += len(chunk)
                     while pending and (
@@ -123,11 +133,12 @@ class _Worker:
 
     def __init__(self, target: str, setup: bytes, timeout: float | None, framing: Framing) -> None:
         self._target, self._setup, self._timeout, self._framing = target, setup, timeout, framing
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | Forked | None = None
         self._stopped = False
         self._clock_file = tempfile.TemporaryFile()  # noqa: SIM115  (closed in close)
         self._clock_file.truncate(CLOCK.size)
-        self._clock = mmap.mmap(self._clock_file.fileno(), CLOCK.size)
+        self._clock_fd = self._clock_file.fileno()
+        self._clock = mmap.mmap(self._clock_fd, CLOCK.size)
 
     def run(self, chunk: bytes, again: bool = True) -> list[Reply]:
         """Replies to a chunk. Where the worker ended at one item, that item is lost and the others are done again; so
@@ -166,7 +177,12 @@ class _Worker:
         self._clock.close()
         self._clock_file.close()
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def fork(self, work: Work) -> None:
+        """Have a copy of this process do the work. Before any thread is started."""
+        with contextlib.suppress(OSError):  # no room for it now: a fresh one is tried when there is work
+            self._process = Forked(partial(_serve, work), self._clock_fd)
+
+    def _start(self) -> subprocess.Popen[bytes] | Forked:
         """The process, started where there is none.
 
         Raises:
@@ -185,7 +201,7 @@ class _Worker:
 
     def _try_start(self) -> subprocess.Popen[bytes] | bool:
         """The process, or whether another try is worth it: what Python raised, it would raise again."""
-        fd = self._clock_file.fileno()
+        fd = self._clock_fd
         paths = msgspec.json.encode(sys.path).decode()
         try:
             process = self._process = subprocess.Popen(  # noqa: S603
@@ -255,7 +271,7 @@ class _Worker:
         return None
 
 
-def _was_killed(process: subprocess.Popen[bytes]) -> bool:
+def _was_killed(process: subprocess.Popen[bytes] | Forked) -> bool:
     """Whether a process that has closed its pipes was ended by somebody else."""
     try:
         return process.wait(2.0) in _KILLED
@@ -283,15 +299,26 @@ def _read(pipe: IO[bytes]) -> bytes | None:
 
 
 def serve(target: str, clock_fd: int) -> None:
-    """The worker's loop: a chunk in, its reply out, until standard input ends."""
+    """The life of a fresh worker: it is told how to judge, and then what."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     end_with_caller()
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    clock = Clock(mmap.mmap(clock_fd, CLOCK.size))
     module, _, name = target.partition(":")
     work: Work = getattr(importlib.import_module(module), name)(_read(source))
     _write(sink, b"")
+    _answer(work, source, sink, clock_fd)
+
+
+def _serve(work: Work, source: IO[bytes], sink: IO[bytes], clock_fd: int) -> None:
+    """The life of a worker that is a copy."""
+    end_with_caller()
+    _answer(work, source, sink, clock_fd)
+
+
+def _answer(work: Work, source: IO[bytes], sink: IO[bytes], clock_fd: int) -> None:
+    """A chunk in, its reply out, until nothing more comes."""
+    clock = Clock(mmap.mmap(clock_fd, CLOCK.size))
     while (chunk := _read(source)) is not None:
         reply = work(chunk, clock)
         clock.item(-1)

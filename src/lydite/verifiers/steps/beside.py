@@ -109,4 +109,4 @@ PLAINEST = re.compile(
     rf"(\d(?<=[a-z,;:.] \d){_NOT_BEHIND}(?:(?<!0)\d{{0,11}}+|(?!\d)))(?![.,]?\d) ?([-+*/]) ?({_ONLY_NUMBER})"
     rf" ?= ?\$?({_ONLY_NUMBER})(?=[.;:]\s|,\s(?!000)|\n[A-Za-z#]|\.?\Z)"
 )
-"""Two whole numbers and what they make, between clean ends; in ASCII without backslashes."""
+"""Two whole numbers and what they make, between clean ends; in ASCII, without backslashes up to the last of them."""

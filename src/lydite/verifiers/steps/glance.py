@@ -155,7 +155,7 @@ def glance(text: str) -> list[Said] | None:
 
 def _is_plainest(text: str, signs: int) -> bool:
     """Whether all that a text says is such as ``48 + 24 = 72``, and right: a look that is cheaper still."""
-    if "\\" in text or ".." in text or not text.isascii():
+    if 0 <= text.find("\\") < text.rfind("=") or ".." in text or not text.isascii():
         return False
     found = PLAINEST.findall(text)
     if len(found) < signs:
