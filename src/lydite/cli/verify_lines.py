@@ -22,7 +22,7 @@ from lydite.codec import well_formed
 from lydite.errors import InputError, MissingExtraError, UnavailableError
 from lydite.flag import Flag
 from lydite.reward import RewardScheme
-from lydite.task import Checker, Task
+from lydite.task import Task
 from lydite.userfile import absolute
 from lydite.verdict import Outcome, Part, Verdict
 from lydite.verifiers.build import CompiledChecker, build, of_text
@@ -141,7 +141,6 @@ def make_judge(setup: bytes) -> Work:
     )
     if verifier in BUILTIN and not config:
         by_gold = partial(of_text, verifier, "answer")
-    task_of = lru_cache(256)(lambda kind: Task(id="", prompt=(), checker=Checker(type=kind)))
 
     def check_of(row: Row) -> CompiledChecker:
         if row.checker is None and verifier is not None and type(row.gold) is str:
@@ -170,10 +169,11 @@ def make_judge(setup: bytes) -> Work:
         verdict = given if isinstance(given, Verdict) else check(given)
         seconds = time.perf_counter() - started
         flags: tuple[Flag, ...] = ()
-        if verdict.correct and not isinstance(given, Verdict):
+        if verdict.outcome is not Outcome.INVALID and not isinstance(given, Verdict):
             said = given.messages or (Message(role="assistant", content=given.text),)
+            asked = (Message(role="user", content=given.prompt),) if given.prompt else ()
             rollout = Rollout(id="", task="", task_digest="", completion=said)
-            flags = detect(rollout, verdict, task_of(check.checker.type))
+            flags = detect(rollout, verdict, Task(id="", prompt=asked, checker=check.checker))
         tally.count(verdict)
         steps = () if isinstance(given, Verdict) or not explain else check.explain(given)
         return _spell(row_id, verdict, flags, seconds, explain=steps)
