@@ -83,8 +83,8 @@ def by_tasks(given: Iterable[Task]) -> Change:
                 remedy="a rescoring changes checkers only; sample the changed task anew",
             )
         checker, metadata = checker_of(found), task.metadata
-        if found.metadata.get("flags") != metadata.get("flags"):
-            metadata = {**metadata, "flags": found.metadata.get("flags")}
+        if "flags" in found.metadata and found.metadata["flags"] != metadata.get("flags"):
+            metadata = {**metadata, "flags": found.metadata["flags"]}
         if checker == checker_of(task) and metadata is task.metadata:
             return task
         return msgspec.structs.replace(task, checker=checker, metadata=metadata)

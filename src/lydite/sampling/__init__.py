@@ -2,7 +2,7 @@
 
 from lydite.sampling.engine import Progress, sample
 from lydite.sampling.judge import Judge
-from lydite.sampling.rescore import Rescore, rescore
+from lydite.sampling.rescoring import Rescore, rescore
 from lydite.sampling.seeds import attempt_seed
 from lydite.sampling.settle import settle
 from lydite.sampling.totals import SampleTotals, Tally
