@@ -15,6 +15,7 @@ import hashlib
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -28,8 +29,6 @@ from lydite.ledger.files import Lines, replace
 from lydite.ledger.merkle import inclusions
 from lydite.ledger.record import Row
 from lydite.task import Task
-
-LAYOUT = "lydite-ledger-proof-1"
 
 
 class Origin(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -61,7 +60,8 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         sample: its line of ``rollouts.jsonl``.
-        task: its task as it was judged, as a line of ``tasks.jsonl``; ``None`` where it is not in the run.
+        task: its task as it was judged, without its labels (split, difficulty), of which no record speaks; ``None`` where
+            it is not in the run.
         state: what the episode left behind (packed, zlib, base64); ``None`` where there was no episode.
     """
 
@@ -85,6 +85,7 @@ class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         run: where the chain begins.
         size: records of the ledger.
         root: of the Merkle tree over their hashes, hex.
+        first: the first record, which binds the ledger to its run.
         record: what is proved.
         before, after: its neighbours; ``None`` where it is the first or the last.
         head: the last record; ``None`` where that is the one that is proved.
@@ -92,10 +93,11 @@ class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         signature: under the head.
     """
 
-    proof: str = LAYOUT
+    proof: Literal["lydite-ledger-proof-1"] = "lydite-ledger-proof-1"
     run: Origin
     size: int
     root: str
+    first: Linked
     record: Linked
     before: Linked | None
     after: Linked | None
@@ -124,7 +126,7 @@ def prove(run: Contents, rollout: str, *, with_sample: bool = False, key: Path |
     if row is None or row.seq > found.records:
         raise InputError(f"no rollout {rollout!r} is recorded", path=run.path, remedy="`lydite show RUN` lists the ids")
     size = found.records
-    places = sorted({place for place in (row.seq - 1, row.seq, row.seq + 1, size) if 1 <= place <= size})
+    places = sorted({place for place in (1, row.seq - 1, row.seq, row.seq + 1, size) if 1 <= place <= size})
     linked = _linked(run.path, size, places, committed=found.commits)
     info, root = run.info, found.root
     origin = Origin(info.kind, info.settings_digest, info.created, info.origin.sha256)
@@ -137,6 +139,7 @@ def prove(run: Contents, rollout: str, *, with_sample: bool = False, key: Path |
         run=origin,
         size=size,
         root=root,
+        first=linked[1],
         record=linked[row.seq],
         before=linked.get(row.seq - 1),
         after=linked.get(row.seq + 1),
@@ -200,7 +203,7 @@ def _evidence(run: Contents, row: Row) -> Evidence:
     task = next((task for task in _tasks(run) if task.digest == row.record.task_digest), None)
     return Evidence(
         sample=canonical(row.rollout).decode(),
-        task=None if task is None else canonical(task).decode(),
+        task=None if task is None else canonical(unlabelled(task)).decode(),
         state=None if state is None else base64.b64encode(zlib.compress(state.to_pack(), 9)).decode(),
     )
 
@@ -209,6 +212,11 @@ def _tasks(run: Contents) -> Iterator[Task]:
     yield from run.tasks()
     for standing in run.rescorings().values():
         yield from rescorings.tasks_of(run.path, standing.header)
+
+
+def unlabelled(task: Task) -> Task:
+    """A task without what its digest leaves out."""
+    return msgspec.structs.replace(task, split="", difficulty="")
 
 
 def hexes(path: Sequence[str]) -> list[bytes]:

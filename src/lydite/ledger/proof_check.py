@@ -15,7 +15,7 @@ from lydite.ledger import signing, states
 from lydite.ledger.chain import RESCORE, SUFFIX_BYTES, genesis, hash_in, kind_of, root_in, suffix
 from lydite.ledger.faults import spelled
 from lydite.ledger.merkle import root_from
-from lydite.ledger.proof import Evidence, Linked, Proof, hexes
+from lydite.ledger.proof import Evidence, Linked, Proof, hexes, unlabelled
 from lydite.ledger.reading import UNREADABLE, read_record, read_rescored, read_rescoring, read_rollout, read_task
 from lydite.ledger.record import Record, Rescoring
 from lydite.ledger.replay import Replayed, judged_again
@@ -129,7 +129,7 @@ def _structure(proof: Proof, found: Checked) -> None:
     found.record, found.seq = record, seq
     if (proof.before is None) != (seq == 1) or (proof.after is None) != (seq == proof.size):
         raise _Unproved("a neighbour of the record is missing")
-    if proof.before is None and prev != begin:
+    if _line(proof.first, proof)[:2] != (1, begin):
         raise _Unproved("the first record does not belong to this run")
     if proof.before is not None and (
         _line(proof.before, proof)[0] != seq - 1 or hash_in(proof.before.line.encode()) != prev
@@ -170,7 +170,9 @@ def _line(linked: Linked, proof: Proof) -> tuple[int, str, Record | Rescoring]:
 
 def _below(proof: Proof, last: Linked) -> bool:
     """Whether the head's line commits to all the others here; where it does, they have to be below its root."""
-    others = [item for item in (proof.record, proof.before, proof.after) if item is not None and item != last]
+    others = [
+        item for item in (proof.first, proof.record, proof.before, proof.after) if item is not None and item != last
+    ]
     committed = root_in(last.line.encode())
     if last.below is not None or (committed is None and any(item.below is not None for item in others)):
         raise _Unproved("a path leads to a root that the head does not have")
@@ -240,7 +242,9 @@ def _evidence(evidence: Evidence, found: Checked, *, judge: bool) -> None:
         found.rollout = rollout = read_rollout(evidence.sample.encode(), here, 1)
         if evidence.task is not None:
             found.task = read_task(evidence.task.encode(), here, 1)
-        if found.task is not None and found.task.digest != record.task_digest:
+        if found.task is not None and (
+            found.task.digest != record.task_digest or canonical(unlabelled(found.task)).decode() != evidence.task
+        ):
             raise _Unproved("the task is not the one of the record")
         state = None
         if evidence.state is not None:
