@@ -70,3 +70,17 @@ def test_other_controls_do_not_exist(text: str) -> None:
 def test_a_control_reads_back_from_its_text() -> None:
     for text in ("none", "random", "format_only", "flip:0.25"):
         assert str(Control.parse(text)) == text
+
+
+def test_false_positives_and_false_negatives_go_one_way() -> None:
+    assert {shown("false_positives:1", verdict, 0) for verdict in (RIGHT, WRONG, NOTHING)} == {1.0}
+    assert {shown("false_negatives:1", verdict, 0) for verdict in (RIGHT, WRONG, NOTHING)} == {-0.1}
+    assert shown("false_positives:0", WRONG, 0) == shown("false_negatives:1", WRONG, 0) == -0.1
+    rewards = [shown("false_negatives:0.3", RIGHT, i) for i in range(N)]
+    assert abs(rewards.count(-0.1) / N - 0.3) < 3 * math.sqrt(0.3 * 0.7 / N)
+
+
+def test_shuffled_shows_what_another_checker_says() -> None:
+    shuffled = Control.parse("shuffled")
+    assert shuffled.reward(1.0, seed=0, rollout="r", verdict=RIGHT, elsewhere=-0.1) == -0.1
+    assert shuffled.reward(None, seed=0, rollout="r", verdict=OURS, elsewhere=1.0) is None

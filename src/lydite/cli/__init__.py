@@ -18,10 +18,12 @@ COMMANDS = {
     "compare": "compare two runs task by task",
     "train": "train a policy by a recipe: SFT, GRPO family, DPO",
     "probe": "attack the checkers of tasks before a policy does",
+    "control": "carry a recipe out beside random and other rewards: does its gain count?",
     "probes": "keep hacks as a regression suite; impossible twins; the strength of tests",
     "models": "list models; check that one can be trained in episodes",
     "ledger": "verify, replay and show a run's ledger",
     "export": "preference pairs, SFT rows and KTO rows from a run",
+    "flags": "list detectors; review the flags of a run; how often each detector is right",
     "report": "write a run's report.md with its curves",
     "show": "show a run's attempts as readable transcripts",
 }

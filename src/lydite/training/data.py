@@ -16,6 +16,7 @@ from lydite.policies.messages import conversation
 from lydite.rollout import Message
 from lydite.task import Task
 from lydite.tasksets import generate, load_tasks, split_tasks
+from lydite.training.controls import exchanged
 from lydite.training.recipe import Recipe, SftStage, Source
 
 
@@ -23,7 +24,8 @@ def load_sides(recipe: Recipe) -> tuple[list[Task], list[Task], int]:
     """Training tasks, held-out tasks, and how many training tasks were dropped because a held-out one asks the same.
 
     Raises:
-        InputError: unusable task documents; no training task left; evaluation asked for without a held-out task.
+        InputError: unusable task documents; no training task left; evaluation asked for without a held-out task; tasks
+            that the control ``shuffled`` cannot exchange.
     """
     train = _load(recipe, recipe.tasks.train)
     dropped = 0
@@ -44,6 +46,8 @@ def load_sides(recipe: Recipe) -> tuple[list[Task], list[Task], int]:
             field="tasks.eval",
             remedy="give tasks.eval, raise tasks.eval_fraction, or set evaluation: null",
         )
+    if recipe.control == "shuffled":
+        exchanged(train, recipe.seed)
     return train, held_out, dropped
 
 

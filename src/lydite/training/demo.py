@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,18 @@ def demo_recipe(*, seed: int = 0, control: str = "none") -> Recipe:
     Raises:
         InputError: an unknown control or a seed out of range.
     """
+    return packaged_recipe([f"seed={seed}", f"control={control}"])
+
+
+def packaged_recipe(overrides: Sequence[str]) -> Recipe:
+    """The demo's recipe with some fields changed.
+
+    Raises:
+        InputError: an override that no recipe may have.
+    """
     packaged = resources.files("lydite.training") / "recipes" / "demo.yaml"
     with resources.as_file(packaged) as path:
-        return load_recipe(path, [f"seed={seed}", f"control={control}"])
+        return load_recipe(path, overrides)
 
 
 def demo(recipe: Recipe, out: Path, *, progress: Report | None = None) -> TrainResult:

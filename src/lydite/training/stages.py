@@ -26,7 +26,7 @@ from lydite.policies.toolcalls import offered
 from lydite.rollout import Rollout
 from lydite.sampling import Judge, SampleTotals, sample
 from lydite.task import Task
-from lydite.training.controls import Control
+from lydite.training.controls import Control, exchanged
 from lydite.training.curriculum import Schedule
 from lydite.training.data import preference_documents, sft_documents
 from lydite.training.demonstrations import demonstrations
@@ -75,7 +75,9 @@ class Session:
             return graded
         stage = self.recipe.stages[int(rollout.phase.split("-")[1])]
         assert isinstance(stage, GrpoStage)
-        graded = controlled(graded, self.control, seed=self.recipe.seed, scheme=self.judge.scheme)
+        seed = self.recipe.seed
+        others = exchanged(self.train, seed) if self.control.kind == "shuffled" else {}
+        graded = controlled(graded, self.control, seed=seed, judge=self.judge, others=others)
         return overlong_shaped(graded, stage)
 
     def sample(self, phase: str, tasks: Sequence[Task], how: Evaluation | SampleStage) -> None:

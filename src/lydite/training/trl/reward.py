@@ -7,7 +7,7 @@ there and bias its group. ``None`` from the only column leaves the group's basel
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -17,11 +17,11 @@ import msgspec
 from lydite.codec import well_formed
 from lydite.errors import UnavailableError
 from lydite.ledger import Graded, RunFolder
-from lydite.reward import RewardScheme, Signal, signal
+from lydite.reward import Signal, signal
 from lydite.rollout import FinishReason, Message, Rollout
 from lydite.sampling import Judge
 from lydite.task import Task
-from lydite.training.controls import Control
+from lydite.training.controls import Control, exchanged
 from lydite.training.presets import has_contrast, overlong_penalty
 from lydite.training.recipe import GrpoStage
 
@@ -74,6 +74,7 @@ class RewardColumn:
         self._index, self._seed, self._policy, self._control = index, seed, policy, control
         self._taken = frozenset(taken)
         self._threads = threads
+        self._exchanged = exchanged(tasks, seed) if control.kind == "shuffled" else {}
         self._phase, self._count = "", Counter[str]()
         self.eos: frozenset[int] = frozenset()
         self.decode: Callable[[Sequence[int]], str] = str
@@ -116,7 +117,7 @@ class RewardColumn:
 
     def _grade(self, attempt: tuple[Rollout, Task, Snapshot | None]) -> Graded:
         graded = self._judge.judge(*attempt)
-        return controlled(graded, self._control, seed=self._seed, scheme=self._judge.scheme)
+        return controlled(graded, self._control, seed=self._seed, judge=self._judge, others=self._exchanged)
 
     def _attempt(
         self, task: Task, ids: Sequence[int], step: int, world: TrlEnvironment | None
@@ -168,17 +169,30 @@ class RewardColumn:
         return phase
 
 
-def controlled(graded: Graded, control: Control, *, seed: int, scheme: RewardScheme) -> Graded:
-    """The sample with the reward that the control shows to training; the verdict stays what it is."""
+def controlled(graded: Graded, control: Control, *, seed: int, judge: Judge, others: Mapping[str, Task]) -> Graded:
+    """The sample with the reward that the control shows to training; the verdict stays what it is.
+
+    Args:
+        graded: the sample as it is.
+        control: what training sees.
+        seed: the run's seed.
+        judge: what judged it.
+        others: tasks with the checkers of other ones, for the control ``shuffled``.
+    """
     if control.kind == "none":
         return graded
+    elsewhere = None
+    if control.kind == "shuffled" and graded.rollout.error is None:
+        other = others[graded.rollout.task]
+        elsewhere = judge.judge(msgspec.structs.replace(graded.rollout, task_digest=other.digest), other).reward
     reward = control.reward(
         graded.reward,
         seed=seed,
         rollout=graded.rollout.id,
         verdict=graded.verdict,
         flags=graded.flags,
-        scheme=scheme,
+        scheme=judge.scheme,
+        elsewhere=elsewhere,
     )
     return msgspec.structs.replace(graded, reward=reward, scheme=f"{graded.scheme}+control={control}")
 
