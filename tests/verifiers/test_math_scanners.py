@@ -81,6 +81,7 @@ said = st.lists(
     st.sampled_from(
         [
             "answer", "Answer", "answers", "ANSWER", "result", "solution", "option", "choice", " is ", ": ", "\n", "7",
+            "final ", ":", " to the problem", " would be",
             " is the answer", " was our final ", "are my correct answer", "**", "$", " ", "x", "İ", "é",
         ]
     ),
@@ -90,14 +91,32 @@ said = st.lists(
 
 @given(said)
 def test_claims_found_by_their_words_are_all_claims(text: str) -> None:
-    plain = text.replace("İ", "I").lower()
-    found = claims._anchors(text, plain)
-    assert [match.span() for match in found] == [match.span() for match in claims._ANCHOR.finditer(text)]
+    plain = claims.lowered(text)
+    found = [
+        match.span()
+        for words in (claims._ANSWERS, claims._OPTIONS)
+        for match in claims._anchors(text, plain, words, 0, None)
+    ]
+    told = [
+        match.span()
+        for match in claims._ANCHOR.finditer(text)
+        if match.group("word").lower() not in claims._RESULTS
+        or ":" in match.group()
+        or text[: match.start()].lower().endswith("final ")
+    ]
+    assert sorted(found) == told
+
+
+@given(st.text(max_size=30) | said)
+def test_lower_case_keeps_places_and_ascii(text: str) -> None:
+    lowered = claims.lowered(text)
+    assert len(lowered) == len(text)
+    assert all(one == other.lower() for one, other in zip(lowered, text, strict=True) if other.isascii())
 
 
 @given(said)
 def test_the_last_reversed_claim_is_found_by_its_word(text: str) -> None:
-    found = claims._reversed(text, text.replace("İ", "I").lower())
+    found = claims._reversed(text, claims.lowered(text))
     last = [match.span() for match in claims._REVERSED.finditer(text)][-1:]
     assert ([] if found is None else [found.span()]) == last
 
@@ -134,8 +153,9 @@ texts = st.lists(
         [
             "\\boxed{7}", "\\boxed{\\frac{1}{2}}", "\\fbox{7}", "\\boxed 7", "\\boxed{", "}", "{", "$", ".", " ", "\n",
             "#### 7", "####", "7", "8", " apples", " dollars.", " million", "\\%", " not ", "is not the answer", " or ",
-            "The answer is ", "answer: ", "<answer>", "</answer>", "<think>", "</think>", "% ", "<!--", "-->", " wait,",
-            "\\cancel{", "\\sqrt{2}", "box", ", which is 7", "\\text{ cm}", "^2", " km/h", "²", "…", "<|im_end|>", "%",
+            ",000", "The answer is ", "answer: ", "<answer>", "</answer>", "<think>", "</think>", "% ", "<!--", "-->",
+            " wait,", "\\cancel{", "\\sqrt{2}", "box", ", which is 7", "\\text{ cm}", "^2", " km/h", "²", "…", "%",
+            "<|im_end|>", "Final result: ", "One option is ", "%",
         ]
     ),
     max_size=8,
@@ -145,7 +165,8 @@ texts = st.lists(
 @given(texts | texts.map(lambda text: "So we find that " + text), st.sampled_from(["strict", "lenient"]))
 @settings(max_examples=500)
 def test_what_is_seen_at_a_glance_is_what_a_search_finds(text: str, policy: str) -> None:
-    assert extract.extract(text, policy) == extract._searched(text, policy)
+    rest = scanners.after_thinking(text)
+    assert extract.extract(text, policy) == (extract.Extraction() if rest is None else extract.searched(rest, policy))
 
 
 @given(st.sampled_from(sorted(tokens._ALONE)), st.text(alphabet=ASCII, max_size=4))

@@ -62,7 +62,7 @@ def test_one_verdict_a_line_in_order(tmp_path: Path, options: tuple[str, ...]) -
     assert [row["flags"] for row in out][:5] == [[], ["no_visible_work"], [], [], []]
     assert [row["line"] for row in out if "line" in row] == [3, 7, 8]
     assert "line 3" in out[2]["detail"] or "3:" in out[2]["detail"]
-    assert out[0]["verifier"] == "math@2"
+    assert out[0]["verifier"] == "math@3"
     assert out[10]["reason"] == "unparseable_gold"
     keys = {"id", "outcome", "score", "reward", "reason", "extracted", "flags", "verifier", "seconds"}
     assert all(keys <= set(row) for row in out)

@@ -12,7 +12,8 @@ once; ``lydite.verifiers.build`` keeps what it compiled.
 
 from lydite.verifiers.math.answer import Answer, Rules
 from lydite.verifiers.math.compare import compare
-from lydite.verifiers.math.extract import Extraction, extract
+from lydite.verifiers.math.extract import extract
+from lydite.verifiers.math.extraction import Extraction
 from lydite.verifiers.math.kinds import kind_name, show
 from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.verifier import MathVerifier, explain

@@ -6,12 +6,16 @@ import re
 from collections import deque
 from typing import NamedTuple
 
+from lydite.verifiers.math import disclaimed
 from lydite.verifiers.math.sentences import stated
 from lydite.verifiers.math.units import parse_unit
+from lydite.verifiers.text import places
 
 MAX_ANSWER = 4000
 """Characters of one answer that are kept; more is no answer."""
 MAX_CLAIMS = 64
+WINDOW = 20_000
+"""Characters at the end of a text whose claims are heard."""
 
 _MARKED = re.compile(r"[-+−$€£\\]{0,3}+\s?[\d.][\d,./:^{}\\]{0,60}+\s?\\?%?(?:\s?[A-Za-z/°^\d]{1,20}+){0,3}+[.!]?$")
 _HEADING = re.compile(r"\d{1,3}[.):]\s")
@@ -33,10 +37,17 @@ def marked(text: str) -> list[str]:
 
 
 class Claim(NamedTuple):
-    """An answer as claimed, and the text that follows the place where the claim starts."""
+    """An answer as claimed.
+
+    Attributes:
+        text: the answer.
+        behind: where the text goes on.
+        denied: the words around it deny it: "the answer is not 7".
+    """
 
     text: str
-    rest: str
+    behind: int
+    denied: bool = False
 
 
 _ANCHOR = re.compile(
@@ -48,7 +59,11 @@ _ANCHOR = re.compile(
     r"(?:therefore |thus |simply |just |equal to |then |exactly |again |really |actually |in fact |that )?",
     re.IGNORECASE,
 )
-_WORDS = ("answer", "result", "solution", "option", "choice")
+_ANSWERS, _RESULTS, _OPTIONS = ("answer",), ("result", "solution"), ("option", "choice")
+MAX_ANCHOR = 50
+"""Characters from such a word to the colon behind it: at most "solution of the exercise would be *****:"."""
+_BEFORE_COLON = frozenset("tnmes*_: \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f?")
+"""What stands before that colon: the ends of result, solution, question, problem, exercise, is, be, equals."""
 _REVERSED = re.compile(
     r"\s(?:is|was|are)\s(?:the|our|my)\s(?:final\s|correct\s|required\s|desired\s)?answer\b", re.IGNORECASE
 )
@@ -84,53 +99,117 @@ def is_prose(text: str) -> bool:
 
 
 def anchored(text: str) -> list[Claim]:
-    """Claims of the form "the answer is ..." in order; where there are none, of the form "... is the answer"."""
-    found: list[Claim] = []
-    plain = text if text.isascii() else text.replace("İ", "I")  # whose lower case is two characters
-    plain = plain.lower()
-    for match in _anchors(text, plain):
-        if (
-            match.group("word").lower() in ("result", "solution")
-            and ":" not in match.group()
-            and (not plain.endswith("final ", 0, match.start()))
-        ):
-            continue  # "the result is" stands for many a step on the way
-        start = match.end()
-        if text[start : start + 16].lower().find("not ") >= 0 and (turned := _NOT_BUT.match(text, start)) is not None:
-            start = turned.end()
-        said = claim(text[start : start + MAX_ANSWER])
-        if said:
-            found.append(Claim(said, text[start + len(said) :]))
+    """Claims of the form "the answer is ..." in order; where there are none, of the form "... is the answer".
+
+    "One option is 5" tells what is weighed on the way, when an answer is named later on: such claims count from the
+    last answer that is not denied on, and all of them when there are any.
+    """
+    plain = lowered(text)
+    found = _said(text, plain, _ANSWERS)
+    named = next((claim.behind for claim in reversed(found) if not claim.denied), 0)
+    options = _said(text, plain, _OPTIONS, named)
+    if options:
+        found += _said(text, plain, _OPTIONS, 0, named) + options
+        found.sort(key=lambda claim: claim.behind)
+        del found[:-MAX_CLAIMS]
     if found:
         return found
-    chosen = _final(_CHOSEN, text) if any(word in plain for word in _CHOOSING) else None
+    chosen = _final(_CHOSEN, text) if any(plain.rfind(word) >= 0 for word in _CHOOSING) else None
     if chosen is not None:
-        return [Claim(next(group for group in chosen.groups() if group), text[chosen.end() :])]
+        return [_claim(text, next(group for group in chosen.groups() if group), chosen.end())]
     turned = _reversed(text, plain)
     if turned is not None:
         said = last_formula(text[max(0, turned.start() - 400) : turned.start()])
         if said:
-            found = [Claim(said, text[turned.end() :])]
+            found = [_claim(text, said, turned.end())]
     return found
 
 
-def _anchors(text: str, plain: str) -> list[re.Match[str]]:
-    """The last matches of ``_ANCHOR``, in order, found by their words; no match holds two of them."""
+def has_claims(text: str, end: int) -> bool:
+    """Whether what a text says before a place claims an answer, in words that count beside a later claim."""
+    if len(text) > WINDOW:
+        text, end = text[-WINDOW:], end - len(text) + WINDOW
+    return bool(_anchors(text, lowered(text), _ANSWERS, 0, end))
+
+
+def lowered(text: str) -> str:
+    """In lower case, as far as ASCII goes; of the same length. Other characters become question marks."""
+    if text.isascii():
+        return text.lower()
+    # İ is one that patterns take for an i; encoding and lowering bytes takes a third of the time of str.lower.
+    return text.replace("İ", "I").encode("ascii", "replace").lower().decode("ascii")
+
+
+def _said(text: str, plain: str, words: tuple[str, ...], start: int = 0, end: int | None = None) -> list[Claim]:
+    """The claims with some words between two places."""
+    found: list[Claim] = []
+    for match in _anchors(text, plain, words, start, end):
+        at = match.end()
+        if text[at : at + 16].lower().find("not ") >= 0 and (turned := _NOT_BUT.match(text, at)) is not None:
+            at = turned.end()
+        said = claim(text[at : at + MAX_ANSWER])
+        if said:
+            found.append(_claim(text, said, at + len(said)))
+    return found
+
+
+def _claim(text: str, said: str, behind: int) -> Claim:
+    # A claim of the form "... is the answer" stands before the words that the rest follows.
+    denied = said[:4].lower() == "not " or (
+        text.endswith(said, 0, behind) and disclaimed.denied(text, behind - len(said), behind)
+    )
+    return Claim(said, behind, denied)
+
+
+def _anchors(text: str, plain: str, words: tuple[str, ...], start: int, end: int | None) -> list[re.Match[str]]:
+    """The last matches of ``_ANCHOR`` between two places, in order, found by their words; no match holds two of them.
+
+    "The result is" stands for many a step on the way: it takes a colon, or "final", to make an answer of it.
+    """
     spots: list[int] = []
-    for word in _WORDS:
-        place = plain.rfind(word)
+    for word in words:
+        place = plain.rfind(word, start, end)
         while place >= 0:
             spots.append(place)
-            place = plain.rfind(word, 0, place)
+            place = plain.rfind(word, start, place)
+    if words is _ANSWERS:
+        spots += _results(plain, start, end)
     spots.sort(reverse=True)
     found: list[re.Match[str]] = []
     for place in spots:
         match = _ANCHOR.match(text, place)
-        if match is not None:
-            found.append(match)
-            if len(found) == MAX_CLAIMS:
-                break
+        if match is None:
+            continue
+        if plain[place] in "rs" and ":" not in match.group() and not plain.endswith("final ", 0, place):
+            continue
+        found.append(match)
+        if len(found) == MAX_CLAIMS:
+            break
     return found[::-1]
+
+
+def _results(plain: str, start: int, end: int | None) -> set[int]:
+    """Where "result" and "solution" stand behind "final", or closely before a colon: rarer than these words."""
+    spots: set[int] = set()
+    place = plain.rfind("final ", start, end)
+    while place >= 0:
+        if plain.startswith(_RESULTS, place + 6):
+            spots.add(place + 6)
+        place = plain.rfind("final ", start, place)
+    place = plain.rfind(":", start, end)
+    looks = 0
+    while place >= 0:
+        if plain[place - 1] in _BEFORE_COLON:
+            looks += 1
+            for word in _RESULTS:
+                spots.add(plain.rfind(word, max(start, place - MAX_ANCHOR), place))
+        place = plain.rfind(":", start, place)
+        if looks > MAX_CLAIMS and place >= 0:  # then words are not rarer
+            for word in _RESULTS:
+                spots.update(places(plain, word, place))
+            break
+    spots.discard(-1)
+    return {place for place in spots if place >= start}
 
 
 def _reversed(text: str, plain: str) -> re.Match[str] | None:

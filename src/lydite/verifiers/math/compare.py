@@ -40,6 +40,7 @@ from lydite.verifiers.math.relations import (
 )
 from lydite.verifiers.math.scalars import equal
 from lydite.verifiers.math.spread import as_answer, flat, is_of_unknowns, letters, members, mixed_number
+from lydite.verifiers.math.units import DEGREE
 from lydite.verifiers.math.work import is_heard, note
 
 MAX_ITEMS = 40
@@ -50,6 +51,7 @@ _NULL_VECTORS = frozenset(
     f"\\{name}{{0}}" for name in ("mathbf", "boldsymbol", "overrightarrow", "bm", "vec", "textbf")
 )
 _NUMBERS = frozenset(["integer", "rational", "decimal"])
+_MEASURED = _NUMBERS | {"quantity"}
 
 
 def compare(answer: Answer | str, gold: Answer | str, rules: Rules = _RULES) -> bool:
@@ -103,6 +105,24 @@ def same_number(a: Answer, g: Answer) -> bool:
     assert a.node is not None
     assert g.node is not None
     return bool(a.node.args[0] == g.node.args[0])
+
+
+def at_once(a: Answer, g: Answer, rules: Rules) -> bool | None:
+    """Whether two numbers, with units or without, are the same; ``None`` where that takes a longer comparison."""
+    if are_numbers(a, g, rules):
+        return same_number(a, g)
+    x, y = a.node, g.node
+    if x is None or y is None or not x.op == y.op == "num" or rules != _RULES or a.items or g.items:
+        return None
+    if a.label is not None or g.label is not None or not _MEASURED.issuperset((a.kind, g.kind)):
+        return None
+    if a.unit == g.unit:
+        return bool(x.args[0] == y.args[0])
+    if a.unit is not None and g.unit is not None:
+        return None
+    unit = a.unit or g.unit
+    # A quarter of a turn is pi/2, and fifty cents are half of what nobody says.
+    return bool(x.args[0] == y.args[0]) if unit is not None and unit.factor == 1 and unit != DEGREE else None
 
 
 def _same(a: Answer, g: Answer, rules: Rules) -> bool:

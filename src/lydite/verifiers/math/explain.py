@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from lydite.verdict import Verdict
 from lydite.verifiers.math import disclaimed
 from lydite.verifiers.math.answer import SCALARS, Answer
-from lydite.verifiers.math.extract import MAX_BOXES, WINDOW, Extraction, extract
+from lydite.verifiers.math.extract import WINDOW, extract
+from lydite.verifiers.math.extraction import MAX_BOXES, Extraction
 from lydite.verifiers.math.judging import one_value
 from lydite.verifiers.math.kinds import kind_name, show
 from lydite.verifiers.math.normalise import normalise, trim

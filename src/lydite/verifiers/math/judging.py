@@ -9,8 +9,8 @@ from lydite.verifiers.math import choices
 from lydite.verifiers.math.answer import SCALARS, Answer, Rules
 from lydite.verifiers.math.bounds import is_bounded
 from lydite.verifiers.math.claims import last_formula
-from lydite.verifiers.math.compare import are_numbers, compare, same_number
-from lydite.verifiers.math.extract import Extraction
+from lydite.verifiers.math.compare import are_numbers, at_once, compare, same_number
+from lydite.verifiers.math.extraction import Extraction
 from lydite.verifiers.math.nodes import TooBigError
 from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.restated import is_echoed, is_restated
@@ -21,7 +21,7 @@ from lydite.verifiers.math.work import MAX_STEPS, TooLongError, working
 from lydite.verifiers.protocol import Submission
 from lydite.verifiers.text import after_thinking, is_refusal
 
-VERSION = 2
+VERSION = 3
 ID = f"math@{VERSION}"
 MAX_SHOWN = 300
 """Characters of ``Verdict.extracted``."""
@@ -50,17 +50,18 @@ def judge(
     unopposed = not found.hedged and found.after is None and not found.rejected
     if notes is None and at_hand and len(found.answers) == 1 and unopposed:
         said = found.answers[0]
-        answer = read(said)
         # Most verdicts: nothing to account for, nothing to restate but a fraction that was to be simplified.
-        if "/" not in said and "frac" not in said and are_numbers(answer, gold, rules):
-            right = same_number(answer, gold)
-            return Verdict(
-                outcome=Outcome.CORRECT if right else Outcome.INCORRECT,
-                score=1.0 if right else 0.0,
-                reason="correct" if right else "incorrect",
-                extracted=said[:MAX_SHOWN],
-                verifier=ID,
-            )
+        if "/" not in said and "frac" not in said:
+            answer = read(said)
+            right = at_once(answer, gold, rules)
+            if right is not None and (answer.unit is None or "implify" not in submission.text[:1500]):
+                return Verdict(
+                    outcome=Outcome.CORRECT if right else Outcome.INCORRECT,
+                    score=1.0 if right else 0.0,
+                    reason="correct" if right else "incorrect",
+                    extracted=said[:MAX_SHOWN],
+                    verifier=ID,
+                )
     with working(notes):
         return _judged(found, gold, rules, submission)
 

@@ -89,6 +89,11 @@ def _parsed(text: str, thousands: bool) -> Answer:
         fast = _FAST.fullmatch(text)
         if fast is not None:
             return _plain_number(text, fast)
+        counted = _MEASURED.fullmatch(text)
+        if counted is not None and (unit := _unit_named(counted.group(3))) is not None:
+            number, point, word = counted.groups()
+            value = Fraction(number.replace(",", "") + (point or ""))
+            return Answer("quantity", f"{number}{point or ''}\\text{{{word}}}", num(value), unit)
     clean = trim(name_temperatures(normalise(text)))
     if clean[:1] in ("{", "\\") and (bare := undressed(clean)) is not clean:
         clean = trim(bare)
@@ -117,6 +122,26 @@ def _parsed(text: str, thousands: bool) -> Answer:
         return _text(clean, raw)
     except RecursionError:
         return Answer("big", raw)
+
+
+_MEASURED = re.compile(r"(\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(\.\d{1,15})? ?\\text\{ ?([A-Za-z]{2,14})\}", re.ASCII)
+
+
+@lru_cache(maxsize=1024)
+def _unit_named(word: str) -> Unit | None:
+    """What a known word measures behind any number: "dollars"; not "am", nor "dozen"."""
+    if not (word in KNOWN or word.removesuffix("s") in KNOWN):
+        return None
+    units = set()
+    for number in ("2", "1,357", "0.5"):
+        clean = f"{number} \\text{{{word}}}"
+        try:
+            answer = _read(clean, clean.replace(" ", ""), True)
+        except (NotMathError, TooBigError):
+            return None
+        plain = Answer("quantity", answer.raw, num(Fraction(number.replace(",", ""))), answer.unit)
+        units.add(answer.unit if answer == plain else None)
+    return units.pop() if len(units) == 1 else None
 
 
 def _plain_number(text: str, match: re.Match[str]) -> Answer:

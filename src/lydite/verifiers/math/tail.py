@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Literal
 
 from lydite.verifiers.math import claims, disclaimed, second_thoughts
 from lydite.verifiers.math.behind import may_belong
@@ -68,11 +69,12 @@ def looked_at(tail: str) -> Looked:
     return back or back_too, again, after[-1] if after else None, rejected
 
 
-def says_nothing(tail: str) -> bool:
-    """Whether a short text behind a box changes nothing."""
+@lru_cache(maxsize=1024)
+def short_tail(tail: str) -> Literal["nothing", "belongs", "says more"]:
+    """What a short text behind a box may change: nothing; its answer, some of which may stand there; or more."""
     if len(tail) > 1 and tail.strip(CLOSING) and short_look(tail) != NOTHING:
-        return False
-    return not may_belong(tail)
+        return "says more"
+    return "belongs" if may_belong(tail) else "nothing"
 
 
 short_look = lru_cache(maxsize=1024)(looked_at)
@@ -94,7 +96,7 @@ def withdrawn(text: str) -> bool:
 
 def replaced(tail: str, claim: claims.Claim) -> bool:
     """Whether the text behind a box takes it back, then claims another answer and stays with it."""
-    start = len(tail) - len(claim.rest) - len(claim.text)
+    start = claim.behind - len(claim.text)
     short = len(claim.text) <= 40 and any(char.isdigit() for char in claim.text)
     back = _WITHDRAW.search(tail.replace("’", "'"), 0, start)
-    return short and back is not None and not taken_back(claim.rest) and not disclaimed.denied(tail, start)
+    return short and back is not None and not taken_back(tail[claim.behind :]) and not disclaimed.denied(tail, start)

@@ -32,12 +32,17 @@ from lydite.verifiers.fields import read_config
 from lydite.verifiers.math import confirm, judging
 from lydite.verifiers.math.answer import SCALARS, Answer, Rules
 from lydite.verifiers.math.canonical import is_open
+from lydite.verifiers.math.compare import are_numbers
+from lydite.verifiers.math.direct import at_a_glance
 from lydite.verifiers.math.explain import told
-from lydite.verifiers.math.extract import extract
+from lydite.verifiers.math.extract import extract, searched
+from lydite.verifiers.math.extraction import Extraction
+from lydite.verifiers.math.quick import Quick
 from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.units import Unit, parse_unit
 from lydite.verifiers.math.wellformed import is_broken
 from lydite.verifiers.protocol import Example, Step, Submission
+from lydite.verifiers.text import after_thinking
 
 
 class MathConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -106,13 +111,24 @@ class MathCheck:
         self.usable = not (gold.kind in ("none", "false", "big") or is_broken(self.stated))
         if self.usable and _may_need_proof(gold):
             confirm.prepare()
+        number = self.usable and are_numbers(gold, gold, rules)
+        self._quick = Quick(self.stated, gold.node.args[0], judging.ID) if number and gold.node is not None else None
 
     def __call__(self, submission: Submission) -> Verdict:
         """The verdict."""
         if not self.usable:
             return self._verdict(submission, None)
+        rest = after_thinking(submission.text)
+        seen = at_a_glance(rest, self.config.extraction) if rest is not None else None
+        if seen is not None and self._quick is not None and (submission.prompt is None or seen[1] == "box"):
+            verdict = self._quick(seen[0])
+            if verdict is not None:
+                return verdict
         try:
-            found = extract(submission.text, self.config.extraction)
+            if rest is None:
+                found = Extraction()
+            else:
+                found = searched(rest, self.config.extraction) if seen is None else Extraction((seen[0],), seen[1])
             return judging.judge(found, self.gold, self.rules, submission)
         except LostError as error:
             return _lost(error)
