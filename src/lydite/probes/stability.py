@@ -108,7 +108,7 @@ def _compared(task: str, check: str, sample: Sample, said: Sequence[Verdict]) ->
     if different is not None:
         correct = {verdict.correct for verdict in (sample.verdict, *said)}
         level = Level.FAILED if len(correct) > 1 else Level.WARNING
-        told = f"{_told(sample.verdict)}, and then {_told(different)}"
+        told = _difference(sample.verdict, different)
     return Finding(
         task=task,
         check=check,
@@ -124,6 +124,8 @@ def _compared(task: str, check: str, sample: Sample, said: Sequence[Verdict]) ->
     )
 
 
-def _told(verdict: Verdict) -> str:
-    score = "" if verdict.score is None else f" {verdict.score:g}"
-    return f"{verdict.outcome}{score} ({verdict.reason})"
+def _difference(one: Verdict, two: Verdict) -> str:
+    """In which fields two verdicts differ."""
+    names = [name for name in Verdict.__struct_fields__ if getattr(one, name) != getattr(two, name)]
+    shown = [f"{name} {str(getattr(one, name))[:200]!r}, and then {str(getattr(two, name))[:200]!r}" for name in names]
+    return "; ".join(shown)[:600]
