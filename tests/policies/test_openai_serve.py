@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -18,39 +12,15 @@ from lydite.policies import Policy, SamplingParams
 from lydite.policies.openai import OpenAIPolicy
 from policies import contract
 from policies.contract import PARAMS, ask, texts
+from policies.serving import serving
 
 pytestmark = [pytest.mark.train, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
 def address(tiny_llama: Path) -> Iterator[str]:
-    for name in ("torch", "transformers", "fastapi", "uvicorn", "openai"):
-        pytest.importorskip(name)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "transformers.cli.transformers", "serve", str(tiny_llama)]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
-    log = tiny_llama.parent / "serve.log"
-    with log.open("w") as out:
-        server = subprocess.Popen(command, stdout=out, stderr=out)
-    try:
-        _wait(f"http://127.0.0.1:{port}/health", server, log)
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        server.terminate()
-        server.wait(20)
-
-
-def _wait(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(600):
-        assert server.poll() is None, log.read_text()
-        try:
-            with urllib.request.urlopen(url, timeout=1):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.5)
-    raise AssertionError(log.read_text())
+    with serving(tiny_llama) as found:
+        yield found
 
 
 @pytest.fixture
