@@ -170,6 +170,19 @@ def test_set_up_files_and_commands_are_there() -> None:
     assert ended.attempt.completion[1].content == "11 given/notes.txt\ndeep\ngiven\nsize\n"
 
 
+def test_a_task_is_set_up_once_for_all_attempts_of_a_group() -> None:
+    of = task(setup_commands=["date +%s%N > stamp"])
+    states = [ended.state for ended in act(turns(say("Done.")), of=of, count=6)]
+    assert len({state.digest for state in states if state is not None}) == 1
+
+
+def test_pytest_is_there_for_the_policy() -> None:
+    write = call("write_file", path="test_a.py", content="def test_a():\n    assert 1 + 1 == 3\n")
+    (ended,) = act(turns(write, call("run_command", command="pytest -q"), say("Done.")))
+    assert "1 failed" in ended.attempt.completion[3].content
+    assert "[exit code 1]" in ended.attempt.completion[3].content
+
+
 def test_output_is_cut_with_a_mark_and_made_safe() -> None:
     (ended,) = act(turns(call("run_command", command="printf '\\377\\0'; yes | head -c 100000"), say("Done.")))
     text = ended.attempt.completion[1].content
@@ -201,4 +214,4 @@ def test_a_run_keeps_what_was_left_behind(tmp_path: Path) -> None:
         state = RunFolder.open(tmp_path / "run").state(row.rollout.workspace)
         assert state is not None
         assert ("a.txt" if row.rollout.index % 2 else "b.txt") in state.files
-        assert row.rollout.env == "workspace@1"
+        assert row.rollout.env == "workspace@2"

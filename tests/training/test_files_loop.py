@@ -66,7 +66,7 @@ def test_the_whole_example_in_a_few_steps(tmp_path: Path) -> None:
     assert verify_run(tmp_path / "run").problem is None
     phases = {row.rollout.phase for row in rows}
     assert phases == {"before", "after-0", "train-1-1", "train-1-2", "after"}
-    assert {row.rollout.env for row in rows} == {"workspace@1"}
+    assert {row.rollout.env for row in rows} == {"workspace@2"}
     assert not [row for row in rows if row.record.verdict.outcome == "invalid"]
     metrics = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
     wanted = {"rewards/workspace/mean", "rewards/workspace/std", "tools/call_frequency", "tools/malformed_rate"}

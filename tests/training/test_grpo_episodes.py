@@ -119,7 +119,7 @@ def test_a_group_is_judged_by_what_it_left_behind(play: Play) -> None:
     assert [message.role for message in first.completion] == ["assistant", "tool", "assistant"]
     assert first.completion[0].tool_calls[0].arguments == {"path": "a.txt", "content": "red"}
     assert first.completion[1].content == "wrote 3 bytes to a.txt"
-    assert (first.env, first.finish) == ("workspace@1", FinishReason.STOP)
+    assert (first.env, first.finish) == ("workspace@2", FinishReason.STOP)
     assert first.calls is not None
     assert len(first.calls.seconds) == 1
     assert rows[2].rollout.calls is not None

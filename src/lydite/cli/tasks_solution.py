@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from lydite.environments.workspace import SETUP_TIMEOUT, WorkspaceEnvironment
+from lydite.environments.workspace import SETUP_TIMEOUT, WorkspaceEnvironment, open_sandbox
 from lydite.errors import InputError, UnavailableError
 from lydite.sandbox import Sandbox, Snapshot, Status
 from lydite.task import Task
@@ -34,7 +34,7 @@ class Bench:
             remedy = "try it with a policy: lydite sample"
             raise InputError(f"a solution cannot be carried out in {task.env!r:.60}", field="env", remedy=remedy)
         if self._environment is None:
-            self._sandbox = Sandbox()
+            self._sandbox = open_sandbox()
             self._environment = WorkspaceEnvironment(self._sandbox)
         episode = self._environment.start(task)
         try:

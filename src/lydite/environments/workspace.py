@@ -2,7 +2,7 @@
 
 Covered: each attempt has a file tree, processes and limits of its own, no network, no secrets (docs/sandbox.md); a path
 that leads out is refused, also through links; output is cut with a mark that says how much; what is no UTF-8 is
-replaced.
+replaced. Python, and pytest where it is installed for Lydite, come from the host.
 Not covered: what a command that the task's author wrote does in it.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from concurrent.futures import Future
 from typing import Any
 
 from lydite.environments.protocol import Answer, WorldLostError
@@ -32,11 +33,21 @@ KEPT = 32
 """Prepared workspaces at hand, by task."""
 
 
+def open_sandbox() -> Sandbox:
+    """A sandbox with all that an attempt finds: ``PROGRAMS``, and the packages of the run.
+
+    Raises:
+        UnavailableError: no sandbox works here.
+        StorageError: there is no place to keep the programs.
+    """
+    return Sandbox(overlays=(*overlay.shared(), *overlay.installed(PROGRAMS)))
+
+
 class WorkspaceEnvironment:
     """Tools of a terminal. See the module."""
 
     name = "workspace"
-    version = 1
+    version = 2
 
     def __init__(self, sandbox: Sandbox | None = None, *, timeout: float = TIMEOUT, shown: int = SHOWN) -> None:
         """Args:
@@ -47,7 +58,7 @@ class WorkspaceEnvironment:
         self._own = sandbox is None
         self._sandbox, self._timeout, self._shown = sandbox, timeout, shown
         self._lock = threading.Lock()
-        self._prepared: OrderedDict[str, Snapshot] = OrderedDict()
+        self._prepared: OrderedDict[str, Future[Snapshot]] = OrderedDict()
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -61,21 +72,28 @@ class WorkspaceEnvironment:
             InputError: a path or a command of the set-up fails.
             UnavailableError: no sandbox here.
         """
-        sandbox = self._opened()
+        sandbox, digest = self._opened(), task.digest
         with self._lock:
-            prepared = self._prepared.get(task.digest)
-        if prepared is None:
-            prepared = _prepare(sandbox, task)
-            with self._lock:
-                self._prepared[task.digest] = prepared
+            prepared = self._prepared.get(digest)
+            first = prepared is None
+            if prepared is None:  # attempts of a group start together: one of them prepares the task for all
+                prepared = self._prepared[digest] = Future()
                 if len(self._prepared) > KEPT:
                     self._prepared.popitem(last=False)
-        return WorkspaceEpisode(sandbox.session(prepared), self._timeout, self._shown)
+        if first:
+            try:
+                prepared.set_result(_prepare(sandbox, task))
+            except BaseException as error:
+                with self._lock:
+                    self._prepared.pop(digest, None)
+                prepared.set_exception(error)
+                raise
+        return WorkspaceEpisode(sandbox.session(prepared.result()), self._timeout, self._shown)
 
     def _opened(self) -> Sandbox:
         with self._lock:
             if self._sandbox is None:
-                self._sandbox = Sandbox(overlays=(*overlay.shared(), *overlay.installed(PROGRAMS)))
+                self._sandbox = open_sandbox()
             return self._sandbox
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 from . import cgroups, helper, job, kernel, tree, warm, wire
 from .enter import become_zygote, environment, read_report, set_name, spare_id
-from .world import OWN
+from .world import OWN, filters
 
 
 class Keeper:
@@ -55,6 +55,8 @@ class Keeper:
         self.plan["library"] = helper.load(path) if path and self.plan["namespaces"] else None
         warm.imports(self.plan)
         environment(self.plan)
+        if self.plan["namespaces"]:
+            filters(self.plan)
         self.plan["warm"] = warm.up()
         gc.collect()
         gc.freeze()  # a collection in a job would write to the header of every object, and so copy every page

@@ -28,6 +28,24 @@ def drop_capabilities() -> None:
     kernel.syscall("capset", _CAPS_HEADER, _CAPS_NONE)
 
 
+def filters(plan: dict[str, Any]) -> tuple[bytes, bytes | None]:
+    """The filter of everything in a zygote, and a stricter one for its jobs where there is need. Worked out once: the
+    keeper asks first, and its zygotes find the answer in what they were forked from."""
+    policy = seccomp.Policy(
+        sockets="loopback" if plan["network"] == "loopback" else "unix",
+        memfd=True,
+        namespaces=True,
+        same_group=False,
+        own_process_only=False,
+        signals=True,
+    )
+    if plan["cgroup"]:
+        return seccomp.program(policy), None
+    # Without a memory cgroup nobody counts the pages of a memory file that no process maps.
+    stricter = dataclasses.replace(policy, memfd=False, namespaces=False)
+    return seccomp.program(policy), seccomp.program(stricter, below=policy)
+
+
 class Namespaces:
     """Covered: every process of a job lives in a pid namespace of its own and dies with it, whatever it did to escape
     its parent; it sees neither the zygote nor anything of the host. Not covered: see :mod:`.root`.
@@ -68,19 +86,8 @@ class Namespaces:
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # /proc/1 belongs to root, no job may trace us
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         self._rules()
-        policy = seccomp.Policy(
-            sockets="loopback" if self.plan["network"] == "loopback" else "unix",
-            memfd=True,
-            namespaces=True,
-            same_group=False,
-            own_process_only=False,
-            signals=True,
-        )
-        seccomp.install(seccomp.program(policy))
-        if not self.plan["cgroup"]:
-            # Without a memory cgroup nobody counts the pages of a memory file that no process maps.
-            stricter = dataclasses.replace(policy, memfd=False, namespaces=False)
-            self.filter = seccomp.program(stricter, below=policy)
+        first, self.filter = filters(self.plan)
+        seccomp.install(first)
         # Private: a job must not share the stack of a process that shares the zygote's memory.
         stack = mmap.mmap(-1, 1 << 16, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self._stack = stack  # keeps it mapped
