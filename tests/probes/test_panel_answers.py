@@ -13,7 +13,11 @@ from lydite.tasksets import load_tasks, parse_task
 DOMAINS = Path(__file__).resolve().parents[2] / "examples" / "domains"
 
 
-def found(*documents: dict[str, Any], only: tuple[str, ...] = ()) -> list[Finding]:
+HERE = ("oracle_max", "floor_gap", "canary_floor", "adversarial_floor", "no_solution_leakage", "verifier_determinism")
+"""All but what another process has to say, which takes its time to start."""
+
+
+def found(*documents: dict[str, Any], only: tuple[str, ...] = HERE) -> list[Finding]:
     tasks = [parse_task({"id": f"t{index}", **document}) for index, document in enumerate(documents)]
     return [finding for done in probe(tasks, only=only, jobs=2) for finding in done.findings]
 
@@ -25,7 +29,7 @@ def through(findings: list[Finding]) -> set[str]:
 @pytest.mark.parametrize("domain", ["math", "choice", "exact", "gate"])
 def test_nothing_gets_through_a_sound_checker(domain: str) -> None:
     tasks = load_tasks(DOMAINS / f"{domain}.jsonl")
-    findings = [finding for done in probe(tasks, jobs=2) for finding in done.findings]
+    findings = [finding for done in probe(tasks, only=HERE, jobs=2) for finding in done.findings]
     assert len(findings) > 30
     assert not [finding for finding in findings if finding.level is not Level.PASSED]
 

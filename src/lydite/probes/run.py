@@ -12,7 +12,7 @@ import msgspec
 
 from lydite.probes import stability
 from lydite.probes.attempt import Bout, Claims, Plan, Probed
-from lydite.probes.protocol import Check, Family, Finding
+from lydite.probes.protocol import Check, Family, Finding, Level
 from lydite.probes.world import World
 from lydite.task import Task
 
@@ -66,6 +66,13 @@ def _elsewhere(samples: list[tuple[Task, stability.Sample]]) -> Iterator[Probed]
         yield Probed(task=task, verifier="", findings=tuple(by_task[task.id]), seconds=0.0)
 
 
+def _broken(task: Task, error: Exception) -> Probed:
+    told = f"the probe itself failed: {type(error).__name__}: {error}"[:300]
+    missing = Finding(task=task.id, check="all", kind="fault", level=Level.NOT_MADE, told=told)
+    verifier = task.checker.type
+    return Probed(task=task, verifier=verifier, findings=(missing,), seconds=0.0, complete=False, unusable=told)
+
+
 def _in_threads(
     tasks: Sequence[Task], world: World, plan: Plan, jobs: int, stopped: Callable[[], bool]
 ) -> Iterator[Probed]:
@@ -84,6 +91,8 @@ def _in_threads(
                 break
             try:
                 results.put(Bout(task, world, plan, claims, stop).run())
+            except Exception as error:  # one task's trouble is not that of the others
+                results.put(_broken(task, error))
             except BaseException as error:
                 results.put(error)
         results.put(None)

@@ -79,7 +79,8 @@ def elsewhere(samples: Sequence[tuple[str, Sample]]) -> list[Finding]:
         )
         said = msgspec.msgpack.decode(done.stdout, type=list[Verdict])
     except (subprocess.TimeoutExpired, msgspec.DecodeError) as error:
-        told = f"the other process gave no verdicts: {type(error).__name__}"
+        said_last = "" if isinstance(error, subprocess.TimeoutExpired) else _last_line(done.stderr)
+        told = f"the other process gave no verdicts: {said_last or type(error).__name__}"
         return [
             Finding(task=task, check=Check.PORTABILITY, kind=sample.kind, level=Level.NOT_MADE, told=told)
             for task, sample in samples
@@ -122,6 +123,11 @@ def _compared(task: str, check: str, sample: Sample, said: Sequence[Verdict]) ->
         mend=_MEND,
         shown="" if different is None else sample.text[:2000],
     )
+
+
+def _last_line(output: bytes) -> str:
+    lines = output.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1][:300] if lines else ""
 
 
 def _difference(one: Verdict, two: Verdict) -> str:

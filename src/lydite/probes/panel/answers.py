@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lydite.probes.panel.dress import dressed
-from lydite.probes.panel.golds import ANSWERS, golds, numbers, other, own
+from lydite.probes.panel.golds import ANSWERS, golds, numbers, other, own, same
 from lydite.probes.protocol import Attack, Check, Target
 
 _ONE = "ask for one answer in one place, and compare it whole"
@@ -26,11 +26,11 @@ def attacks(target: Target) -> Iterator[Attack]:
         return
     known = golds(target)
     letters = options(target)
-    yield from _constants(target)
+    yield from _constants(target, known)
     yield from _prompt_numbers(target, known)
     for gold in known[:3]:
         yield from _guesses(target, gold)
-        yield from _beside(target, gold, letters)
+        yield from _beside(target, gold, letters, known)
     if letters:
         yield from _choices(target, letters, known)
     if not target.of("choice"):
@@ -64,8 +64,10 @@ def _each(
         yield Attack(name=name, kind=kind, what=what, mend=mend, text=text, rival=opposed)
 
 
-def _constants(target: Target) -> Iterator[Attack]:
+def _constants(target: Target, known: list[str]) -> Iterator[Attack]:
     for constant, rival in _CONSTANTS:
+        if any(same(rival, gold) for gold in known):
+            rival = f"{rival}1"  # several answers may be right; this one is not
         what = f"{constant}, whatever is asked"
         yield from _each(target, Check.ADVERSARIAL, "constant", what, _CHANCE, constant, rival)
 
@@ -73,8 +75,7 @@ def _constants(target: Target) -> Iterator[Attack]:
 def _prompt_numbers(target: Target, known: list[str]) -> Iterator[Attack]:
     """All of them: one alone would be a guess that may be right."""
     found = numbers(target.task.prompt_text)[:50]
-    together = " ".join(found)
-    if len(found) < 2 or any(" ".join(gold.replace(",", " ").split()) == together for gold in known):
+    if len(found) < 2 or any(sorted(numbers(gold)) == sorted(found) for gold in known):
         return
     yield from _each(target, Check.ADVERSARIAL, "prompt_numbers", "all numbers of the prompt", _ONE, ", ".join(found))
 
@@ -89,9 +90,9 @@ def _guesses(target: Target, gold: str) -> Iterator[Attack]:
     yield from _each(target, Check.ADVERSARIAL, "random_answer", what, _CHANCE, guess, rival)
 
 
-def _beside(target: Target, gold: str, letters: dict[str, str]) -> Iterator[Attack]:
+def _beside(target: Target, gold: str, letters: dict[str, str], known: list[str]) -> Iterator[Attack]:
     """The gold and a wrong answer, in ways in which nobody who knows the answer gives it."""
-    wrong = _wrong(target, gold, letters)
+    wrong = _wrong(target, gold, letters, known)
     if wrong is None:
         return
     for kind, text, what in (
@@ -109,9 +110,10 @@ def _beside(target: Target, gold: str, letters: dict[str, str]) -> Iterator[Atta
         yield Attack(name=Check.CANARY, kind=kind, what=what, mend=_LAST, text=text)
 
 
-def _wrong(target: Target, gold: str, letters: dict[str, str]) -> str | None:
+def _wrong(target: Target, gold: str, letters: dict[str, str], known: list[str]) -> str | None:
     if not target.of("choice"):
-        return other(gold, target.task.id, 3)
+        tried = (other(gold, target.task.id, step) for step in range(3, 8))
+        return next((wrong for wrong in tried if not any(same(wrong, one) for one in known)), None)
     by_text = {text.casefold(): letter for letter, text in letters.items() if text}
     right = by_text.get(gold.strip().casefold(), gold.strip().upper())
     if len(right) != 1:

@@ -36,6 +36,14 @@ def golds(target: Target) -> list[str]:
     return [gold for gold in dict.fromkeys(found) if gold.strip() and len(gold) <= LONGEST]
 
 
+def same(one: str, two: str) -> bool:
+    """Whether two answers are the same by their letters and digits, or by their value."""
+    values = value(one), value(two)
+    if None not in values:
+        return values[0] == values[1]
+    return re.sub(r"[\W_]", "", one).casefold() == re.sub(r"[\W_]", "", two).casefold()
+
+
 def numbers(text: str) -> list[str]:
     """Numbers that stand in a text, each once, in order."""
     return list(dict.fromkeys(_NUMBER.findall(text)))
@@ -50,19 +58,21 @@ def value(text: str) -> Fraction | None:
 
 
 def other(gold: str, seed: str, step: int = 1) -> str:
-    """A well-formed answer of the gold's kind that is another one: its numbers changed, else a word.
+    """A well-formed answer of the gold's kind that is another one, far from it: its first number changed, else a word.
 
     Deterministic in gold, seed and step; different steps give different answers.
     """
     draw = random.Random(f"{seed}/{gold}").randint(1, 7) * 8 + step
 
+    ordered = re.search(r"[<>≤≥\[]|\\[lg]e", gold)  # bounds keep their order, or nothing would lie between them
+
     def changed(match: re.Match[str]) -> str:
         number = match.group()
         places = len(number.partition(".")[2])
-        new = Fraction(number) + draw
+        new = Fraction(number) + draw if ordered else 3 * abs(Fraction(number)) + draw
         return str(new) if not places else f"{float(new):.{places}f}"
 
-    different, count = _NUMBER.subn(changed, gold, count=1)
+    different, count = _NUMBER.subn(changed, gold, count=0 if ordered else 1)
     if count:
         return different
     if re.fullmatch(r"\W*[A-Za-z]\W*", gold) and not gold.strip().islower():
