@@ -78,7 +78,7 @@ def humaneval(folder: Path) -> Iterator[Honest]:
     path = folder / "HumanEval.jsonl.gz"
     if not path.exists():
         return
-    for line in gzip.open(path, "rt", encoding="utf-8"):
+    for line in gzip.decompress(path.read_bytes()).decode().splitlines():
         row = json.loads(line)
         prompt = (Message(role="user", content=row["prompt"]),)
         config = {"tests": [row["test"]], "entry_point": row["entry_point"]}

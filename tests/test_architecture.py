@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "ledger": {"verifiers", "sandbox"},
     "sampling": {"policies", "environments", "sandbox", "verifiers", "detectors", "ledger"},
     "exports": {"ledger", "verifiers"},
-    "evaluation": {"ledger"},
+    "evaluation": {"ledger", "detectors"},
     "probes": {"verifiers", "sandbox", "environments", "sampling", "detectors", "tasksets"},
 }
 EVERYTHING_BELOW = {*MAY_IMPORT}

@@ -12,6 +12,7 @@ COMMANDS = {
     "verify": "judge a file of completions",
     "verifiers": "list and show verifiers; check that one of your own keeps the contract",
     "sandbox": "run untrusted programs, isolated; what works here, and how fast",
+    "environments": "list environments; check that one of your own keeps the contract",
     "tasks": "lint, split, compare and generate task files",
     "sample": "sample groups of attempts from a policy, judge them, keep a ledger",
     "eval": "measure a policy on tasks: pass@k with intervals",

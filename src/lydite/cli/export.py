@@ -30,6 +30,9 @@ _Verdicts = Annotated[
     str,
     typer.Option(metavar="WHICH", help="old (recorded first), rescored (the latest rescoring), or a rescoring's name."),
 ]
+_Reviews = Annotated[
+    bool, typer.Option("--reviews/--no-reviews", help="Whether flags bar as people decided (flags-review.jsonl).")
+]
 _Json = Annotated[bool, typer.Option("--json", help="Print the counts as JSON on standard output.")]
 
 
@@ -41,12 +44,13 @@ def preferences(
     phase: _Phase = None,
     cap: _Cap = 4,
     verdicts: _Verdicts = "old",
+    reviews: _Reviews = True,
     as_json: _Json = False,
 ) -> None:
     """Pairs within a group: correct and not barred by a flag, over not correct (partly right only when far below)."""
     from lydite.exports import preference_pairs
 
-    _export(preference_pairs, run, out or run / "preferences.jsonl", format, phase, cap, verdicts, as_json)
+    _export(preference_pairs, run, out or run / "preferences.jsonl", format, phase, cap, verdicts, reviews, as_json)
 
 
 @app.command()
@@ -57,12 +61,13 @@ def sft(
     phase: _Phase = None,
     cap: _Cap = None,
     verdicts: _Verdicts = "old",
+    reviews: _Reviews = True,
     as_json: _Json = False,
 ) -> None:
     """Examples: correct and not barred by a flag."""
     from lydite.exports import sft_rows
 
-    _export(sft_rows, run, out or run / "sft.jsonl", format, phase, cap, verdicts, as_json)
+    _export(sft_rows, run, out or run / "sft.jsonl", format, phase, cap, verdicts, reviews, as_json)
 
 
 @app.command()
@@ -73,12 +78,13 @@ def kto(
     phase: _Phase = None,
     cap: _Cap = None,
     verdicts: _Verdicts = "old",
+    reviews: _Reviews = True,
     as_json: _Json = False,
 ) -> None:
     """Attempts with a label: right (and not barred by a flag) or wrong."""
     from lydite.exports import kto_rows
 
-    _export(kto_rows, run, out or run / "kto.jsonl", format, phase, cap, verdicts, as_json)
+    _export(kto_rows, run, out or run / "kto.jsonl", format, phase, cap, verdicts, reviews, as_json)
 
 
 @app.command()
@@ -126,6 +132,7 @@ def _export(
     phase: str | None,
     cap: int | None,
     verdicts: str,
+    reviews: bool,
     as_json: bool,
 ) -> None:
     import msgspec
@@ -133,9 +140,10 @@ def _export(
     from lydite.cli.console import err, print_json
     from lydite.exports import write_rows
     from lydite.ledger import RunFolder
+    from lydite.ledger.reviews import Reviewed
 
     folder = RunFolder.open(run, verdicts=verdicts)
-    rows, counts = export(folder, phase=phase, cap=cap, format=format)
+    rows, counts = export(Reviewed(folder) if reviews else folder, phase=phase, cap=cap, format=format)
     written = write_rows(rows, out)
     numbers: dict[str, int] = msgspec.to_builtins(counts)
     said = ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in numbers.items())
@@ -145,7 +153,9 @@ def _export(
         err.print(sentence, markup=False)
     if numbers.get("barred"):
         err.print(
-            "barred: right, but with a flag that keeps it out (thresholds are the task's: metadata.flags)", markup=False
+            "barred: right, but with a flag that keeps it out (thresholds are the task's: metadata.flags; single flags"
+            f" are dismissed with `lydite flags review {run}`)",
+            markup=False,
         )
     if not counts.groups:
         where = f"in phase {phase!r}" if phase else "outside the phases before and after (name one with --phase)"

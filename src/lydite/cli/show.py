@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lydite.ledger import Row, RunFolder
+    from lydite.ledger.reviews import Reviews
 
 app = typer.Typer(add_completion=False)
 
@@ -38,8 +39,10 @@ def show(
 
     from lydite.cli.console import err, print_json
     from lydite.ledger import RunFolder
+    from lydite.ledger.reviews import Reviews
 
     folder = RunFolder.open(run, verdicts=verdicts)
+    reviews = Reviews(folder.path)
     rows = _selected(folder.rows(phase), rollout, _outcome(outcome))
     if rollout is not None:
         row = next(rows, None)
@@ -50,7 +53,7 @@ def show(
         if as_json:
             print_json(row)
         else:
-            print(_transcript(row))
+            print(transcript(row, reviews))
             for line in _others(folder, row):
                 print(line)
         return
@@ -58,7 +61,7 @@ def show(
         if as_json:
             print_json(row)
         else:
-            print(_line(row))
+            print(_line(row, reviews))
     more = sum(1 for _ in rows)
     if more:
         err.print(f"{more} more (--limit)", markup=False)
@@ -81,14 +84,16 @@ def _selected(rows: Iterator[Row], rollout: str | None, outcome: str | None) -> 
             yield row
 
 
-def _line(row: Row) -> str:
+def _line(row: Row, reviews: Reviews) -> str:
     verdict = row.record.verdict
-    flags = " ".join(f"[{flag.detector}]" for flag in row.record.flags)
-    answer = "" if verdict.extracted is None else f" {_clean(verdict.extracted)[:60]!r}"
-    return f"{row.seq:>7}  {verdict.outcome:<11} {_clean(row.rollout.id)}  {verdict.reason}{answer} {flags}".rstrip()
+    said = [(flag, reviews.of(row.rollout.id, flag)) for flag in row.record.flags]
+    flags = " ".join(f"[{flag.detector}{f', {review.decision}' if review else ''}]" for flag, review in said)
+    answer = "" if verdict.extracted is None else f" {clean(verdict.extracted)[:60]!r}"
+    return f"{row.seq:>7}  {verdict.outcome:<11} {clean(row.rollout.id)}  {verdict.reason}{answer} {flags}".rstrip()
 
 
-def _transcript(row: Row) -> str:
+def transcript(row: Row, reviews: Reviews | None = None) -> str:
+    """An attempt as a person reads it, with its verdict, its flags and what people said of them."""
     rollout, record, verdict = row.rollout, row.record, row.record.verdict
     lines = [f"{rollout.id}  (record {row.seq}, policy {rollout.policy}, seed {rollout.seed})"]
     took = iter(rollout.calls.seconds if rollout.calls is not None else ())
@@ -115,8 +120,13 @@ def _transcript(row: Row) -> str:
         grade = "-" if part.score is None else f"{part.score:g}"
         lines.append(f"  {part.name}: {grade} {part.reason} {part.evidence or ''}".rstrip())
     for flag in record.flags:
-        bars = ", barred from preference pairs and SFT rows" if flag.bars else ""
-        lines.append(f"flag {flag.detector}@{flag.version}{bars}: {flag.evidence}")
+        review = reviews.of(rollout.id, flag) if reviews is not None else None
+        bars = flag.bars if review is None else review.decision == "confirmed"
+        barred = ", barred from preference pairs and SFT rows" if bars else ""
+        said = "" if review is None else f", {review.decision} by a person"
+        lines.append(f"flag {flag.detector}@{flag.version}{said}{barred}: {flag.evidence}")
+        if review is not None and review.note:
+            lines.append(f"  note: {review.note}")
     tokens = "unknown" if rollout.completion_tokens is None else str(rollout.completion_tokens)
     lines.append(f"finish {rollout.finish}; completion tokens {tokens}; {verdict.verifier or 'no verifier'}")
     if rollout.calls is not None:
@@ -126,7 +136,7 @@ def _transcript(row: Row) -> str:
             f" {calls.malformed} unreadable, {calls.left} beyond the limit"
         )
         lines.append(f"left behind: {f'workspaces/{rollout.workspace}' if rollout.workspace else 'nothing'}")
-    return _clean("\n".join(lines))
+    return clean("\n".join(lines))
 
 
 def _others(folder: RunFolder, row: Row) -> Iterator[str]:
@@ -144,7 +154,7 @@ def _others(folder: RunFolder, row: Row) -> Iterator[str]:
         if other.seq != row.seq:
             verdict = other.record.verdict
             told = f"{said} (record {other.seq}): {verdict.outcome}: {verdict.reason}; {verdict.verifier}"
-            yield _clean(told)
+            yield clean(told)
 
 
 def _arguments(arguments: dict[str, Any]) -> str:
@@ -155,5 +165,6 @@ def _arguments(arguments: dict[str, Any]) -> str:
     )
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
+    """A text that cannot steer a terminal."""
     return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)

@@ -45,21 +45,32 @@ class SameAnswerNoWork:
         if not isinstance(work, dict) or len(rollouts) < limits["min_same"]:
             return flags
         same: dict[str, list[int]] = defaultdict(list)
-        graded = 0
-        for at, (rollout, verdict) in enumerate(zip(rollouts, verdicts, strict=True)):
-            graded += verdict.outcome is not Outcome.INVALID
-            judged = kinds(verdict)
-            if verdict.extracted is None or not judged or not judged <= _KINDS:
-                continue
-            if shows_no_work(rollout.text, judged, work):
+        graded = sum(verdict.outcome is not Outcome.INVALID for verdict in verdicts)
+        least = max(limits["min_same"], 2, -(-limits["min_percent"] * graded // 100))
+        for at, verdict in enumerate(verdicts):
+            if verdict.extracted is not None and (judged := kinds(verdict)) and judged <= _KINDS:
                 same[value_of(verdict.extracted)].append(at)
-        for answer, members in same.items():
-            if len(members) < max(limits["min_same"], 2) or 100 * len(members) < limits["min_percent"] * graded:
+        for answer, alike in same.items():
+            members = _without_work(alike, least, rollouts, verdicts, work)
+            if not members:
                 continue
             evidence = {"answer": answer[:80], "same": len(members), "group": graded, **limits}
             for at in members:
                 flags[at] = Flag(detector=self.name, version=self.version, bars=self.bars, evidence=evidence)
         return flags
+
+
+def _without_work(
+    alike: list[int], least: int, rollouts: Sequence[Rollout], verdicts: Sequence[Verdict], work: dict[str, Any]
+) -> list[int]:
+    """Those that show no work, where there are enough of them; whoever shows some early ends the look."""
+    found: list[int] = []
+    for done, at in enumerate(alike):
+        if len(found) + len(alike) - done < least:
+            return []
+        if shows_no_work(rollouts[at].text, kinds(verdicts[at]), work):
+            found.append(at)
+    return found if len(found) >= least else []
 
 
 _KINDS = frozenset(["math", "choice", "steps", "format"])

@@ -89,6 +89,8 @@ def shows_no_work(text: str, judged: frozenset[str], config: dict[str, Any]) -> 
         InputError: as ``NoVisibleWork.look``.
     """
     min_words, min_numbers, min_steps = _thresholds(config, MIN_NUMBERS if "math" in judged else 0)
+    if min_words <= MIN_WORDS and min_numbers <= MIN_NUMBERS and _shows_work(text, _first_answer(text)):
+        return False
     rest = without_answer(text)
     few = _count(_WORD, rest, min_words) < min_words or _count(_NUMBER, rest, min_numbers) < min_numbers
     return few and not _steps(rest, min_steps)

@@ -15,6 +15,9 @@ from lydite.evaluation.markdown import cell, percent, points, table, with_interv
 from lydite.evaluation.paired import Paired, paired_tallies
 from lydite.evaluation.plots import draw
 from lydite.evaluation.summary import Summary, group_counts, summarise_tally
+from lydite.evaluation.suspicions import summarise_flags
+from lydite.evaluation.trends import run_flags, stages
+from lydite.ledger.reviews import Reviews
 
 if TYPE_CHECKING:
     from lydite.evaluation.tally import Tally
@@ -73,7 +76,7 @@ def _report(
         _difficulty(measured),
         _groups(found),
         _outcomes(found),
-        _flags(found),
+        _flags(run, found),
         _costs(found),
         _pairs(run),
         _curves(curves, f"{CURVES}-{run.verdicts}" if run.verdicts else CURVES),
@@ -197,7 +200,7 @@ def _outcomes(found: Collected) -> str:
     return text + "\nMost frequent reasons:\n\n" + table(("", "reason", "attempts"), reasons)
 
 
-def _flags(found: Collected) -> str:
+def _flags(run: RunFolder, found: Collected) -> str:
     suspected = sum(counts.suspected for counts in found.parts.values())
     text = f"## Flags\n\nSuspected hacks (correct attempts that a detector flagged): {suspected}.\n"
     rows = [
@@ -205,7 +208,22 @@ def _flags(found: Collected) -> str:
         for part, counts in found.parts.items()
         for detector, number in counts.flags.most_common()
     ]
-    return text + ("\n" + table(("", "detector", "attempts", "share"), rows) if rows else "")
+    text += "\n" + table(("", "detector", "attempts", "share"), rows) if rows else ""
+    reviewed = [one for one in summarise_flags([(run, Reviews(run.path))]) if one.precision is not None] if rows else []
+    said = [
+        (
+            f"{one.detector}@{one.version}",
+            *(one.flags, one.confirmed, one.dismissed, one.open),
+            f"{percent(one.precision or 0.0)} ({percent(one.low or 0.0)} to {percent(one.high or 0.0)})",
+        )
+        for one in reviewed
+    ]
+    if said:
+        text += "\nWhat people said of them; precision of the reviewed ones, 95 % interval (Wilson):\n\n"
+        text += table(("", "flags", "confirmed", "dismissed", "open", "precision"), said)
+    for stage, flag in run_flags(stages(run.rows())) if found.steps else ():
+        text += f"\n{stage}: {flag.detector}@{flag.version}: {cell(flag.evidence)}\n"
+    return text
 
 
 def _costs(found: Collected) -> str:

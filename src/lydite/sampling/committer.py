@@ -91,7 +91,10 @@ class Committer:
             self._committed(graded)
         return items is not None
 
-    def _graded(self, items: Sequence[Item]) -> Iterator[Graded]:
+    def _graded(self, items: Sequence[Item]) -> list[Graded]:
+        graded: Iterator[Graded]
         if len(items) > 1 and any(self._judge.waits(task) for _, task, _ in items):
-            return self._threads.map(lambda item: self._judge.judge(*item), items)
-        return (self._judge.judge(*item) for item in items)
+            graded = self._threads.map(lambda item: self._judge.judge(*item), items)
+        else:
+            graded = (self._judge.judge(*item) for item in items)
+        return self._judge.regard(list(graded), [task for _, task, _ in items])

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lydite.detectors import detect
+import msgspec
+
+from lydite.detectors import check_settings, detect, detect_group
 from lydite.errors import InputError
+from lydite.flag import Flag
 from lydite.ledger.derive import derive, policy_fault
 from lydite.ledger.record import Graded
 from lydite.reward import RewardScheme
@@ -46,9 +50,9 @@ class Judge:
             InputError: its checker or its detectors' thresholds cannot be used; names the task and the field.
         """
         try:
-            check = self._check(task, task.digest)
+            self._check(task, task.digest)
             if task.metadata.get("flags"):
-                detect(Rollout(id="", task=task.id, task_digest=""), Verdict.of(1.0, "correct", check.id), task)
+                check_settings(task)
         except InputError as error:
             raise error.at(prefix=f"task {task.id}") from None
 
@@ -88,6 +92,29 @@ class Judge:
             verifier_source=source,
             seconds=round(seconds, 6),
         )
+
+    def regard(self, graded: Sequence[Graded], tasks: Sequence[Task]) -> list[Graded]:
+        """The same attempts with the flags that show when those of one task and phase stand side by side.
+
+        Attempts of a group that were judged at another time (before an interruption) are not seen here.
+        """
+        regarded = list(graded)
+        groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for at, item in enumerate(regarded):
+            groups[item.rollout.phase, item.rollout.task].append(at)
+        for members in groups.values():
+            if len(members) < 2:
+                continue
+            rollouts, verdicts = ([getattr(regarded[at], name) for at in members] for name in ("rollout", "verdict"))
+            for at, flags in zip(members, detect_group(rollouts, verdicts, tasks[members[0]]), strict=True):
+                if flags:
+                    regarded[at] = self._flagged(regarded[at], flags)
+        return regarded
+
+    def _flagged(self, graded: Graded, flags: tuple[Flag, ...]) -> Graded:
+        every = (*graded.flags, *flags)
+        reward = self.scheme.reward(graded.verdict, every, _format_score(graded.verdict))
+        return msgspec.structs.replace(graded, flags=every, reward=reward)
 
     def _check(self, task: Task, digest: str) -> CompiledChecker:
         check = self._checks.get(digest)

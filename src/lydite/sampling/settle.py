@@ -22,7 +22,8 @@ def settle(run: RunFolder, judge: Judge) -> int:
     count = 0
     while batch := list(islice(run.unrecorded(), _BATCH)):
         tasks = _tasks_of(run, batch)
-        run.seal([judge.judge(rollout, tasks[rollout.task], run.state(rollout.workspace)) for rollout in batch])
+        graded = [judge.judge(rollout, tasks[rollout.task], run.state(rollout.workspace)) for rollout in batch]
+        run.seal(judge.regard(graded, [tasks[rollout.task] for rollout in batch]))
         count += len(batch)
     return count
 
