@@ -26,7 +26,7 @@ class FunctionTool:
 
     Args:
         function: with type hints on all parameters, and a docstring in Google's style whose ``Args:`` describe them. A
-            first parameter named ``self`` is not part of the tool.
+            first parameter named ``self`` or ``workspace`` is not part of the tool.
 
     Raises:
         InputError: a parameter has no type hint, or one that JSON cannot carry; the docstring is missing.
@@ -35,7 +35,9 @@ class FunctionTool:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function, self.name = function, function.__name__
         signature = inspect.signature(function, eval_str=True)
-        parameters = [p for name, p in signature.parameters.items() if name != "self"]
+        parameters = list(signature.parameters.values())
+        if parameters and parameters[0].name in ("self", "workspace"):
+            parameters = parameters[1:]
         about, described = _docstring(inspect.getdoc(function) or "")
         if not about:
             raise InputError("has no docstring", field=self.name, remedy="say in one line what the tool does")

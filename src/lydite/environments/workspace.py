@@ -11,12 +11,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
+from lydite.codec import well_formed
 from lydite.environments.protocol import Answer, WorldLostError
 from lydite.environments.tools import ArgumentError, FunctionTool
-from lydite.errors import InputError, UnavailableError
+from lydite.errors import InputError, LyditeError, UnavailableError
 from lydite.rollout import Tool
 from lydite.sandbox import ExecResult, Sandbox, Snapshot, Status, Workspace, overlay
 from lydite.task import Task
@@ -49,12 +51,34 @@ class WorkspaceEnvironment:
     name = "workspace"
     version = 2
 
-    def __init__(self, sandbox: Sandbox | None = None, *, timeout: float = TIMEOUT, shown: int = SHOWN) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox | None = None,
+        *,
+        timeout: float = TIMEOUT,
+        shown: int = SHOWN,
+        extra: Sequence[Callable[..., str]] = (),
+        name: str = "workspace",
+    ) -> None:
         """Args:
-        sandbox: where workspaces live; one of its own when not given, made when the first episode starts.
-        timeout: seconds of one command.
-        shown: characters of output that a policy is shown of one call.
+            sandbox: where workspaces live; one of its own when not given, made when the first episode starts.
+            timeout: seconds of one command.
+            shown: characters of output that a policy is shown of one call.
+            extra: further tools: functions that take a ``Workspace`` first, then what the policy gives, and return what
+                it is shown. They run outside of the sandbox: what they run or read goes through the workspace.
+            name: what rollouts are said to have taken place in; its own where there are extra tools.
+
+        Raises:
+            InputError: a function that can be no tool, or is called like another one; extra tools without a name.
         """
+        more = [FunctionTool(function) for function in extra]
+        if len({*TOOLS, *(tool.name for tool in more)}) < len(TOOLS) + len(more):
+            raise InputError("two tools have one name", field="extra", remedy=f"there are {', '.join(TOOLS)} already")
+        if more and name == self.name:
+            raise InputError("needs a name of its own", field="name", remedy="give one: its episodes are others")
+        self.name = name
+        self._tools = dict(sorted({**TOOLS, **{tool.name: tool for tool in more}}.items()))
+        self._extra = frozenset(tool.name for tool in more)
         self._own = sandbox is None
         self._sandbox, self._timeout, self._shown = sandbox, timeout, shown
         self._lock = threading.Lock()
@@ -62,8 +86,8 @@ class WorkspaceEnvironment:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """``run_command``, ``read_file``, ``write_file``, ``list_dir``, in alphabetical order of their names."""
-        return tuple(tool.tool for tool in TOOLS.values())
+        """``run_command``, ``read_file``, ``write_file``, ``list_dir`` and the extra ones, in order of their names."""
+        return tuple(tool.tool for tool in self._tools.values())
 
     def start(self, task: Task) -> WorkspaceEpisode:
         """A workspace with the task's files, after its set-up commands.
@@ -88,7 +112,8 @@ class WorkspaceEnvironment:
                     self._prepared.pop(digest, None)
                 prepared.set_exception(error)
                 raise
-        return WorkspaceEpisode(sandbox.session(prepared.result()), self._timeout, self._shown)
+        workspace = sandbox.session(prepared.result())
+        return WorkspaceEpisode(workspace, self._timeout, self._shown, self._tools, self._extra)
 
     def _opened(self) -> Sandbox:
         with self._lock:
@@ -130,18 +155,27 @@ class WorkspaceEpisode:
 
     done = False
 
-    def __init__(self, workspace: Workspace, timeout: float, shown: int) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        timeout: float,
+        shown: int,
+        tools: Mapping[str, FunctionTool],
+        extra: Collection[str] = (),
+    ) -> None:
         self._workspace, self._timeout, self._shown = workspace, timeout, shown
+        self._tools, self._extra = tools, extra
         self._state: Snapshot | None = None
 
     def call(self, name: str, arguments: dict[str, Any]) -> Answer:
         """Carry out one call."""
         begin = time.perf_counter()
-        tool = TOOLS.get(name)
+        tool = self._tools.get(name)
         if tool is None:
-            return Answer(text=f"error: there is no tool {name[:80]!r}; tools: {', '.join(TOOLS)}", failed=True)
+            return Answer(text=f"error: there is no tool {name[:80]!r}; tools: {', '.join(self._tools)}", failed=True)
         try:
-            text, failed = tool.function(self, **tool.arguments(arguments)), False
+            given = tool.arguments(arguments)
+            text, failed = self._theirs(tool, given) if name in self._extra else (tool.function(self, **given), False)
         except ArgumentError as error:
             text, failed = f"error: {error}", True
         except InputError as error:
@@ -149,6 +183,15 @@ class WorkspaceEpisode:
         except OSError as error:
             text, failed = f"error: {(error.strerror or str(error)).partition(' [')[0]}", True
         return Answer(text=text, failed=failed, seconds=time.perf_counter() - begin)
+
+    def _theirs(self, tool: FunctionTool, given: dict[str, Any]) -> tuple[str, bool]:
+        """A tool of the user's own: what it raises is told to the policy, and counted."""
+        try:
+            return cut(well_formed(str(tool.function(self._workspace, **given))), self._shown), False
+        except (LyditeError, OSError):
+            raise
+        except Exception as error:
+            return f"error: {tool.name} failed: {type(error).__name__}: {str(error)[:200]}", True
 
     def list_dir(self, path: str = "") -> str:
         """List the names in a folder of the workspace. Folders end in a slash.
