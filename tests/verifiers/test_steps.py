@@ -58,11 +58,11 @@ def test_thinking_is_not_the_work() -> None:
 
 
 def test_of_many_claims_the_false_ones_are_shown_first() -> None:
-    text = "\n".join(f"{n} * 2 = {2 * n}" for n in range(1, 80)) + "\n80 * 2 = 161"
+    text = "\n".join(f"{n} * 2 = {2 * n}" for n in range(2, 80)) + "\n80 * 2 = 161"
     verdict = judge(text)
     assert len(verdict.parts) == 50
     assert verdict.parts[0].evidence == "80 * 2 = 161"
-    assert verdict.score == pytest.approx(79 / 80)
+    assert verdict.score == pytest.approx(78 / 79)
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,13 @@ A claim is an equality of two known values at least one of which has to be worke
 what is said twice counts once. A question (``is 5 + 3 = 9?``), a supposition (``if 5 + 3 = 9``) and fenced code are not
 claims.
 
-Right is what is exactly equal, and a number that is correctly rounded: to two decimals or more behind ``=``, to any
-place behind ``≈``. Percent signs, units that convert (``2 kg + 500 g = 2.5 kg``) and words such as ``million`` are
-taken as they are meant: a claim is wrong only when no reading of it is right.
+Words that say the same (``12 + 13 is 25``, see ``spoken``) are claims as well. What is true of any number (``5 + 0 =
+5``, ``1 * 7 = 7``) is none, unless it is said wrongly.
+
+Right is what is exactly equal, and a number that is correctly rounded: to two decimals or more behind ``=``, to one
+where the exact value has no end (``100 / 3 = 33.3``), to any place behind ``≈``. Percent signs, units that convert
+(``2 kg + 500 g = 2.5 kg``) and words such as ``million`` are taken as they are meant: a claim is wrong only when no
+reading of it is right.
 """
 
 from __future__ import annotations
@@ -22,9 +26,10 @@ from lydite.verifiers.math.exact import rational
 from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, UndefinedError
 from lydite.verifiers.math.parse import parse
 from lydite.verifiers.math.tokens import tokenize as math_tokens
-from lydite.verifiers.steps.glance import Said, glance
+from lydite.verifiers.steps.glance import Said, glance, has_no_end
 from lydite.verifiers.steps.reading import statements
 from lydite.verifiers.steps.sides import Piece, Side, Statement
+from lydite.verifiers.steps.spoken import written_out
 from lydite.verifiers.steps.tokens import (
     MAX_TOKENS,
     TooManyClaimsError,
@@ -62,7 +67,7 @@ def find_claims(text: str) -> list[Claim]:
         TooManyClaimsError: there are too many to look at.
     """
     work = after_thinking(text)
-    return [] if work is None else _Reader().all_of(work)
+    return [] if work is None else _Reader().all_of(written_out(work))
 
 
 def false_claims(text: str, enough: int) -> list[Claim]:
@@ -76,6 +81,7 @@ def false_claims(text: str, enough: int) -> list[Claim]:
     work = after_thinking(text)
     if work is None:
         return []
+    work = written_out(work)
     if "```" not in work:
         text, notes = without_notes(work)
         said = glance("\n".join([text, *notes]) if notes else text)
@@ -157,7 +163,7 @@ def _claims(statement: Statement, region: str) -> Iterator[tuple[object, Claim]]
         if one == other:
             continue
         said = _agree(left, right, sign)
-        if said is None:
+        if said is None or (said and (_is_idle(left) or _is_idle(right))):
             continue
         text = _shown(region[left.start : left.end]), _shown(region[right.start : right.end])
         sign = "=" if sign == "=" else "≈"
@@ -167,6 +173,20 @@ def _claims(statement: Statement, region: str) -> Iterator[tuple[object, Claim]]
 def _shown(text: str) -> str:
     """A side as people read it, 150 characters at most."""
     return " ".join(text.replace("\\$", "").replace("$", "").split())[:150]
+
+
+def _is_idle(side: Side) -> bool:
+    """Whether a side does no more than add or subtract 0, or multiply or divide by 1, or multiply by 0."""
+    if len(side.pieces) != 3 or not (side.pieces[0].number and side.pieces[2].number):
+        return False
+    if any(piece.scale != 1 or piece.factor != 1 or "..." in piece.text for piece in side.pieces):
+        return False
+    one, sign, other = (piece.text for piece in side.pieces)
+    if sign in ("+", "-"):
+        return not Fraction(other) or (sign == "+" and not Fraction(one))
+    if sign == "*":
+        return not {Fraction(one), Fraction(other)}.isdisjoint((0, 1))
+    return sign == "/" and Fraction(other) == 1
 
 
 def _differ(left: Side, right: Side) -> bool:
@@ -239,7 +259,7 @@ def _is_rounded(exact: Fraction, pieces: list[Piece], value: Fraction, sign: str
     unit = value / stated / 10 ** len(decimals)  # of the last place, in the measure of this reading
     if cut:
         return bool(value <= exact < value + unit)
-    if sign == "=" and len(decimals) < _ROUNDED:
+    if sign == "=" and len(decimals) < _ROUNDED and not (decimals and has_no_end(exact)):
         return False
     if not decimals:
         unit *= 10 ** (len(whole) - len(whole.rstrip("0")))

@@ -337,9 +337,19 @@ def _settle(left: _Side, right: _Side) -> bool | None:
         return None
     bottoms = left.bottom * right.bottom
     for lone in (left, right):
-        if lone.decimals >= _ROUNDED and lone.top and abs(cross) * 2 * 10**lone.decimals <= bottoms:
-            return True
+        if lone.decimals and lone.top and abs(cross) * 2 * 10**lone.decimals <= bottoms:
+            if lone.decimals >= _ROUNDED:
+                return True
+            other = right if lone is left else left
+            return True if has_no_end(Fraction(other.top, other.bottom)) else None
     return False if left.simple and right.simple else None
+
+
+def has_no_end(value: Fraction) -> bool:
+    """Whether the decimals of a number go on for ever."""
+    rest = value.denominator
+    rest //= rest & -rest  # what is left without its factors of two
+    return pow(5, rest.bit_length() // 2, rest) != 0
 
 
 def _said(left: _Side, right: _Side, true: bool) -> Said | None:

@@ -32,7 +32,7 @@ class StepsVerifier:
     """Right claims among all claims."""
 
     name = "steps"
-    version = 1
+    version = 2
     modules = ("lydite.verifiers.steps", "lydite.verifiers.math", "lydite.verifiers.text")
     examples = (
         Example(
@@ -45,6 +45,7 @@ class StepsVerifier:
                 "claims of nothing": "5 = 5, 6 = 6, 2 + 3 = 2 + 3, x = 7",
                 "a false claim among true ones": "1 + 1 = 2. 2 + 2 = 4. 48 + 24 = 71.",
                 "claims left open": "48 / 2 = ?, 48 + x = 72",
+                "claims that hold for any number": "0 + 0 = 0, 7 * 1 = 7, 5 + 0 = 5, 0 * 9 = 0",
             },
         ),
     )
