@@ -70,7 +70,7 @@ def test_the_whole_example_in_a_few_steps(tmp_path: Path) -> None:
     assert not [row for row in rows if row.record.verdict.outcome == "invalid"]
     metrics = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
     wanted = {"rewards/workspace/mean", "rewards/workspace/std", "tools/call_frequency", "tools/malformed_rate"}
-    assert wanted | {"sandbox/call_seconds", "invalid_rate"} <= set(metrics[-1])
+    assert wanted | {"sandbox/call_seconds", "sandbox/check_seconds", "invalid_rate"} <= set(metrics[-1])
     assert "After stage 0 (sft)" in (tmp_path / "run" / "model" / "README.md").read_text()
 
 

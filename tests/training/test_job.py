@@ -9,7 +9,7 @@ from tiny_llama import grpo
 
 from lydite.errors import InputError
 from lydite.training import parse_recipe
-from lydite.training.job import read_job
+from lydite.training.job import read_job, status_metrics
 from lydite.training.recipe import GrpoStage
 
 DEFAULTS = {
@@ -106,6 +106,13 @@ def test_fifty_packages_at_most() -> None:
     assert len(read_job({"pipPackages": [f"p{n}" for n in range(50)]}).settings["pip_packages"]) == 50
     with pytest.raises(InputError, match="at most 50"):
         read_job({"pipPackages": [f"p{n}" for n in range(51)]})
+
+
+def test_a_platforms_status_knows_workspaces_by_another_name() -> None:
+    metrics = {"rewards/workspace/mean": 0.5, "rewards/workspace/std": 0.1, "reward": 0.5}
+    alias = {"rewards/TfcodeEnv/mean": 0.5, "rewards/TfcodeEnv/std": 0.1}
+    assert status_metrics(metrics) == {**metrics, **alias}
+    assert status_metrics({"reward": 0.5}) == {"reward": 0.5}
 
 
 def test_the_group_is_made_to_divide_the_batch() -> None:

@@ -10,15 +10,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from lydite.ledger import RunFolder, verify_run
+from lydite.ledger import Graded, RunFolder, verify_run
 from lydite.reward import RewardScheme
-from lydite.rollout import FinishReason
+from lydite.rollout import FinishReason, Rollout
 from lydite.sampling import Judge
 from lydite.task import Task
 from lydite.tasksets import parse_task
 from lydite.training.controls import Control
 from lydite.training.recipe import GrpoStage, Overlong
-from lydite.verdict import Verdict
+from lydite.verdict import Outcome, Part, Verdict
 
 pytest.importorskip("trl")
 pytestmark = pytest.mark.train
@@ -224,3 +224,39 @@ def test_the_schedule_is_one_permutation_after_another() -> None:
     assert sorted(order[:5]) == sorted(order[5:10]) == [0, 1, 2, 3, 4]
     assert order == schedule(5, 12, "0/0") != schedule(5, 12, "1/0")
     assert order[:7] == schedule(5, 7, "0/0")  # a longer stage begins as a shorter one does
+
+
+def composed(score: float | None, reward: float | None, scheme: str, **parts: float | None) -> Graded:
+    if score is None:
+        outcome = Outcome.INVALID
+    else:
+        outcome = Outcome.CORRECT if score == 1 else Outcome.PARTIAL
+    verdict = Verdict(
+        outcome=outcome,
+        score=score,
+        reason=outcome,
+        extracted="1",
+        parts=tuple(Part(name=name, score=value, reason="x") for name, value in parts.items()),
+        verifier="weighted@1(math@1,format@1)",
+    )
+    rollout = Rollout(
+        id="a", task="a", task_digest="0" * 64, phase="train-0-1", index=0, policy="p", prompt=(), completion=()
+    )
+    return Graded(rollout=rollout, verdict=verdict, reward=reward, scheme=scheme)
+
+
+def test_what_makes_up_a_reward_is_measured_part_by_part() -> None:
+    from lydite.training.trl.reward_metrics import part_metrics
+
+    scheme = "fractional+format=0+flagged=keep"
+    graded = [
+        composed(0.5, 0.5, scheme, answer=0.0, format=1.0),
+        composed(1.0, 1.0, scheme, answer=1.0, format=1.0),
+        composed(None, None, scheme, answer=None, format=None),
+    ]
+    metrics = part_metrics(graded)
+    assert (metrics["parts/answer"], metrics["parts/format"]) == (0.5, 1.0)
+    total = sum(metrics[f"reward_parts/{name}"] for name in ("correctness", "form", "length"))
+    assert total == pytest.approx(0.75)
+    assert metrics["reward_parts/form"] > metrics["reward_parts/correctness"] > 0
+    assert part_metrics([composed(1.0, 1.0, "asymmetric+control=random", answer=1.0)]) == {}

@@ -37,7 +37,9 @@ def test_grpo_end_to_end(document: dict[str, Any], tiny: Path, tmp_path: Path) -
         "after": 16,
     }
     assert [line["step"] for line in metrics(run)] == [1, 2]
-    assert {"reward", "pass_rate", "invalid_rate", "suspected_hack_rate", "groups/mixed"} <= set(metrics(run)[0])
+    names = {"reward", "pass_rate", "invalid_rate", "suspected_hack_rate", "groups/mixed", "frac_reward_zero_std"}
+    assert names | {"entropy", "completions/mean_length", "completions/clipped_ratio"} <= set(metrics(run)[0])
+    assert not [name for name in metrics(run)[0] if name.startswith(("parts/", "reward_parts/", "tools/", "rewards/"))]
     assert [part.part for part in seen if part.done == part.total] == ["before", "0 grpo", "after"]
 
     assert result.before is not None

@@ -33,6 +33,7 @@ def training_bar(recipe: Recipe) -> Iterator[Reporter]:
         lines: dict[str, TaskID] = {}
 
         def report(progress: Report) -> None:
+            _warn(progress)
             if progress.part not in lines:
                 lines[progress.part] = bar.add_task(progress.part, total=progress.total, note="")
             bar.update(lines[progress.part], completed=progress.done, total=progress.total, note=_note(progress))
@@ -44,12 +45,18 @@ def _plain() -> Reporter:
     told: dict[str, int] = {}
 
     def report(progress: Report) -> None:
+        _warn(progress)
         tenth = _LINES * progress.done // max(1, progress.total)
         if tenth > told.get(progress.part, 0):
             told[progress.part] = tenth
             err.print(f"{progress.part:<10} {progress.done}/{progress.total}  {_note(progress)}".rstrip(), markup=False)
 
     return report
+
+
+def _warn(progress: Report) -> None:
+    for warning in progress.warnings:
+        err.print(f"warning: {progress.part}, {warning}", markup=False)
 
 
 def _note(progress: Report) -> str:

@@ -46,6 +46,8 @@ def _card(recipe: Recipe, run: RunFolder, result: TrainResult) -> Iterator[str]:
     yield f"  {groups.all_wrong} all wrong, {groups.invalid} without any valid attempt"
     yield f"- correct attempts with a flag (suspected hacks): {result.suspected_hacks}"
     yield f"- control: {recipe.control}"
+    for one in info.notes.get("warnings", ()):
+        yield f"- warning, stage {one['stage']}, step {one['step']}: {one['message']}"
     yield from ("", "## Where it comes from", "")
     yield f"- recipe digest `{recipe.digest}`"
     yield f"- tasks: {info.tasks.count}, SHA-256 of `tasks.jsonl` `{info.tasks.sha256}`"

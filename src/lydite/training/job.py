@@ -90,6 +90,16 @@ def read_job(document: Mapping[str, Any], *, policy: str = "hf:", batch_size: in
     return Job(settings=settings, clamps=tuple(clamps))
 
 
+def status_metrics(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Metrics of a step as a platform's status shows them: under the names of ``metrics.jsonl``, and the rewards of
+    workspaces a second time under the name that platforms know them by."""
+    values = dict(metrics)
+    for kind in ("mean", "std"):
+        if (name := f"rewards/workspace/{kind}") in values:
+            values[f"rewards/TfcodeEnv/{kind}"] = values[name]
+    return values
+
+
 def _number(name: str, value: Any, default: float) -> float:
     if value is None:
         return default

@@ -143,8 +143,9 @@ class Session:
         self.learner.save(self.run.path / ("adapter" if self.learner.adapted else "model"))
 
     def _trainer(self, index: int, stage: SftStage | GrpoStage | DpoStage, folder: Path) -> Any:
-        def report(step: int, total: int, metrics: dict[str, float]) -> None:
-            self.report(Progress(part=f"{index} {stage.kind}", done=step, total=total, metrics=metrics))
+        def report(step: int, total: int, metrics: dict[str, float], warnings: tuple[str, ...]) -> None:
+            part = f"{index} {stage.kind}"
+            self.report(Progress(part=part, done=step, total=total, metrics=metrics, warnings=warnings))
 
         callbacks = [Watch(self.run, index, stage.kind, self.stop, report)]
         if isinstance(stage, GrpoStage):

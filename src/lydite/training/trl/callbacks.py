@@ -11,12 +11,17 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import msgspec
 from transformers import PrinterCallback, TrainerCallback
 
+from lydite.evaluation.collect import read_metrics
 from lydite.ledger import RunFolder
+from lydite.training.alarms import Alarms
 
 __all__ = ["Keep", "PrinterCallback", "Stop", "Watch", "last_checkpoint"]
 
+WARNINGS = 100
+"""Kept in ``run.json`` at most."""
 COMPLETE = "complete"
 """Name of the empty file that marks a checkpoint as whole: it is made after everything else in its folder."""
 
@@ -60,12 +65,29 @@ class Keep(TrainerCallback):  # type: ignore[misc]
 
 
 class Watch(TrainerCallback):  # type: ignore[misc]
-    """Writes metrics, reports progress, stops when asked, marks checkpoints that are whole."""
+    """Writes metrics, reports progress and what goes bad, stops when asked, marks checkpoints that are whole."""
 
     def __init__(
-        self, run: RunFolder, index: int, kind: str, stop: Stop, report: Callable[[int, int, dict[str, float]], None]
+        self,
+        run: RunFolder,
+        index: int,
+        kind: str,
+        stop: Stop,
+        report: Callable[[int, int, dict[str, float], tuple[str, ...]], None],
     ) -> None:
         self._run, self._index, self._kind, self._stop, self._report = run, index, kind, stop, report
+        self._alarms = Alarms() if kind == "grpo" else None
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Steps before a checkpoint are looked at again, so that a resumed stage compares with its true beginning."""
+        if self._alarms is None or not state.global_step:
+            return
+        lines = {}
+        for line in read_metrics(self._run.path / "metrics.jsonl"):
+            if line.get("stage") == self._index and line.get("step", 0) <= state.global_step:
+                lines[int(line["step"])] = line
+        for step, line in sorted(lines.items()):
+            self._alarms.look(step, {name: value for name, value in line.items() if isinstance(value, int | float)})
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
         if not logs or "loss" not in logs:
@@ -77,7 +99,16 @@ class Watch(TrainerCallback):  # type: ignore[misc]
         }
         values.pop("epoch", None)  # of the schedule of prompts, which is one epoch long by construction
         self._run.metric({"stage": self._index, "kind": self._kind, "step": state.global_step, **values})
-        self._report(state.global_step, state.max_steps, values)
+        self._report(state.global_step, state.max_steps, values, self._warned(state.global_step, logs, values))
+
+    def _warned(self, step: int, logs: dict[str, Any], values: dict[str, float]) -> tuple[str, ...]:
+        if self._alarms is None:
+            return ()
+        alarms = self._alarms.look(step, {**values, "loss": float(logs["loss"])})
+        if alarms:
+            told = [{"stage": self._index, **msgspec.to_builtins(alarm)} for alarm in alarms]
+            self._run.note(warnings=[*self._run.info.notes.get("warnings", ()), *told][-WARNINGS:])
+        return tuple(f"step {alarm.step}: {alarm.message}" for alarm in alarms)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         last = state.global_step >= state.max_steps

@@ -6,10 +6,9 @@ there and bias its group. ``None`` from the only column leaves the group's basel
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
-from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,13 +16,13 @@ import msgspec
 from lydite.codec import well_formed
 from lydite.errors import UnavailableError
 from lydite.ledger import Graded, RunFolder
-from lydite.reward import Signal, signal
 from lydite.rollout import FinishReason, Message, Rollout
 from lydite.sampling import Judge
 from lydite.task import Task
 from lydite.training.controls import Control, exchanged
 from lydite.training.presets import has_contrast, overlong_penalty
 from lydite.training.recipe import GrpoStage
+from lydite.training.trl.reward_metrics import reward_metrics
 
 if TYPE_CHECKING:
     from lydite.sandbox import Snapshot
@@ -109,7 +108,7 @@ class RewardColumn:
         shaped = [overlong_shaped(item, self._stage) for item in graded]
         self._run.append(shaped)
         _require_some(shaped)
-        for name, value in {**_metrics(shaped, size), **episode_metrics(shaped)}.items():
+        for name, value in reward_metrics(shaped, size).items():
             log_metric(name, value)
         self.scores = [item.verdict.score for item in shaped]
         self.rewards = [item.reward for item in shaped]
@@ -211,43 +210,3 @@ def _require_some(graded: Sequence[Graded]) -> None:
     errors = {item.rollout.error for item in graded}
     if None not in errors:
         raise UnavailableError(f"no attempt of this step could be made: {min(str(error) for error in errors)}")
-
-
-def episode_metrics(graded: Sequence[Graded]) -> dict[str, float]:
-    """Of attempts with an environment: rewards by environment, calls, and the seconds that they took in this step."""
-    by_name: dict[str, list[float]] = defaultdict(list)
-    episodes = [item for item in graded if item.rollout.env]
-    if not episodes:
-        return {}
-    for item in episodes:
-        if item.reward is not None:
-            by_name[item.rollout.env.partition("@")[0]].append(item.reward)
-    values: dict[str, float] = {}
-    for name, rewards in by_name.items():
-        values[f"rewards/{name}/mean"] = fmean(rewards)
-        values[f"rewards/{name}/std"] = stdev(rewards) if len(rewards) > 1 else 0.0
-    calls = [item.rollout.calls for item in episodes if item.rollout.calls is not None]
-    made, malformed = sum(len(one.seconds) for one in calls), sum(one.malformed for one in calls)
-    values["tools/calls_per_rollout"] = (made + malformed) / len(episodes)
-    values["tools/malformed_rate"] = malformed / (made + malformed) if made + malformed else 0.0
-    values["tools/limit_rate"] = sum(item.rollout.finish is FinishReason.TOOL_LIMIT for item in episodes) / len(
-        episodes
-    )
-    values["sandbox/call_seconds"] = sum(sum(one.seconds) for one in calls)
-    values["sandbox/check_seconds"] = sum(item.seconds for item in episodes)
-    return values
-
-
-def _metrics(graded: Sequence[Graded], size: int) -> dict[str, float]:
-    """Shares of samples and of groups. ``pass_rate`` is the verifier's word, whatever control or shaping say."""
-    total = len(graded)
-    scores = [item.verdict.score for item in graded if item.verdict.score is not None]
-    signals = Counter(signal(item.verdict for item in graded[start : start + size]) for start in range(0, total, size))
-    reasons: dict[str, float] = defaultdict(float)
-    reasons["invalid_rate"] = (total - len(scores)) / total
-    reasons["suspected_hack_rate"] = sum(bool(item.flags) for item in graded) / total
-    for kind in Signal:
-        reasons[f"groups/{kind}"] = signals[kind] / sum(signals.values())
-    if scores:
-        reasons["pass_rate"] = sum(item.verdict.correct for item in graded) / len(scores)
-    return dict(reasons)
