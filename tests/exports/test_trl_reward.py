@@ -453,3 +453,18 @@ def test_a_folder_of_another_scheme_is_not_mixed_with(tmp_path: Path) -> None:
     reward.close()
     with pytest.raises(InputError, match="other settings"):
         trl_reward(FIVE, scheme="binary", ledger=tmp_path / "run")([box(5)])
+
+
+@pytest.mark.parametrize(
+    ("checker", "reason"),
+    [("math", "unparseable_gold"), ({"type": "exit_code", "config": {"command": "true"}}, "no_workspace")],
+)
+def test_a_check_finds_rows_that_would_never_have_a_reward(checker: Any, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        trl_reward(checker).check([{"prompt": "q", "answer": "\\frac{1"}])
+
+
+def test_a_verifier_without_a_use_for_golds_asks_for_none() -> None:
+    reward = trl_reward("steps")
+    assert reward(prompts=["q", "q"], completions=["2 + 2 = 4", "2 + 2 = 5"]) == [1.0, -0.1]
+    assert reward.check([{"prompt": "q"}]) == 1

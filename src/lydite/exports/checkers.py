@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from lydite.errors import InputError
+from lydite.errors import InputError, LyditeError
 from lydite.task import Checker
 from lydite.verifiers import CompiledChecker, build
 
@@ -29,7 +29,8 @@ class Checkers:
 
         Args:
             checker: ``None`` where each row brings its own.
-            fills: whether a row's gold goes into ``checker``; default: when only its name is given.
+            fills: whether a row's gold goes into ``checker``; default: when only its name is given. A verifier that
+                has no use for a gold (``steps``) gets none.
 
         Raises:
             InputError: no such verifier, or a checker for all rows that cannot be used.
@@ -38,6 +39,7 @@ class Checkers:
         self._fixed: Checker | None = None
         if isinstance(checker, str):
             self._fixed = Checker(type=checker)
+            self.fills = self.fills and _takes_gold(self._fixed)
         elif checker is not None:
             self._fixed = _from_document(checker) if isinstance(checker, Mapping) else checker
         if self._fixed is None:
@@ -79,6 +81,21 @@ class Checkers:
             inner = error.field.removeprefix("checker").lstrip(".") if error.field else None
             told = InputError(error.message, path=error.path, line=error.line, field=inner or None, remedy=error.remedy)
             raise told.at(prefix=field) from None
+
+
+def _takes_gold(named: Checker) -> bool:
+    """Whether a verifier of which only the name is given may be given an answer, or cannot do without."""
+    from lydite.verifiers.registry import find
+
+    find(named.type)
+    try:
+        build(named)
+        build(Checker(type=named.type, config={"answer": "0"}))
+    except InputError as error:
+        return error.field != "checker.config.answer" or error.message != "unknown field"
+    except LyditeError:  # something that it needs is not here: told when there is something to judge
+        return True
+    return True
 
 
 def read_checker(value: Any) -> Checker:

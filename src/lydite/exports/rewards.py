@@ -179,16 +179,34 @@ class TrlReward:
     def check(self, rows: Iterable[Mapping[str, Any]]) -> int:
         """Try the checker of every row of a data set, before training meets a faulty one; their number.
 
+        Each judges an empty completion, too: where even that has no verdict, no completion has (a gold that cannot be
+        read; a checker of files, of which there are none here).
+
         Raises:
             InputError: the first row whose checker or gold cannot be used.
             UnavailableError: something that a verifier needs is not on this machine.
         """
         number = 0
+        each = self._checkers.per_row or self._checkers.fills
+        if not each:
+            self._try(*self._checkers.of(None, "checker"), "checker")
         for number, row in enumerate(rows, 1):
-            if self._checkers.per_row or self._checkers.fills:
+            if each:
                 column = self._column_in(row)
-                self._checkers.of(row[column], f"{column}[{number - 1}]")
+                field = f"{column}[{number - 1}]"
+                self._try(*self._checkers.of(row[column], field), field)
         return number
+
+    def _try(self, checker: Checker, check: CompiledChecker, field: str) -> None:
+        verdict = self._judge("", "", checker, check).verdict
+        if verdict.outcome is Outcome.INVALID:
+            raise InputError(
+                f"no completion would have a reward: {fault_of(verdict)}",
+                field=field,
+                remedy="no files are left by a completion: take a checker of answers"
+                if verdict.reason == "no_workspace"
+                else "mend what the checker expects, or leave the row out",
+            )
 
     def close(self) -> None:
         """Note in the ledger that the run is complete. Without it the run counts as interrupted; nothing is lost."""
