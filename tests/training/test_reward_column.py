@@ -227,10 +227,7 @@ def test_the_schedule_is_one_permutation_after_another() -> None:
 
 
 def composed(score: float | None, reward: float | None, scheme: str, **parts: float | None) -> Graded:
-    if score is None:
-        outcome = Outcome.INVALID
-    else:
-        outcome = Outcome.CORRECT if score == 1 else Outcome.PARTIAL
+    outcome = Outcome.INVALID if score is None else Outcome.CORRECT if score == 1 else Outcome.PARTIAL
     verdict = Verdict(
         outcome=outcome,
         score=score,
