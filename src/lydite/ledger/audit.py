@@ -56,6 +56,7 @@ class Audit(msgspec.Struct, kw_only=True):
         tree: over the hashes of the records in order.
         rescorings: how far each is, by name.
         at: line of the record whose hash was looked for.
+        states: digests of what episodes left behind, as samples name them.
         commits: whether the last record commits to the tree over those before it.
     """
 
@@ -73,6 +74,7 @@ class Audit(msgspec.Struct, kw_only=True):
     tree: Tree = msgspec.field(default_factory=Tree)
     rescorings: dict[str, Standing] = {}
     at: int | None = None
+    states: set[str] = msgspec.field(default_factory=set)
     commits: bool = False
 
     @property
@@ -123,10 +125,9 @@ def audit(folder: Path, info: RunInfo, *, find: str | None = None) -> Audit:
             result.problem = Problem(file=name, message="is missing")
             return result
     digests, tasks_problem = _tasks(folder, info, result)
-    named: set[str] = set()
-    result.problem = _chain(folder, info, result, digests, named, find) or tasks_problem
+    result.problem = _chain(folder, info, result, digests, find) or tasks_problem
     if result.problem is None:
-        wrong = states.faults(folder, named, alone=info.state is State.COMPLETE)
+        wrong = states.faults(folder, result.states, alone=info.state is State.COMPLETE)
         result.problem = next((Problem(file=file, message=message) for file, message in wrong), None)
     return result
 
@@ -161,11 +162,8 @@ def _tasks(folder: Path, info: RunInfo, result: Audit) -> tuple[set[bytes], Prob
     return allowed, problem
 
 
-def _chain(
-    folder: Path, info: RunInfo, result: Audit, tasks: set[bytes], named: set[str], find: str | None
-) -> Problem | None:
-    """Walk ledger and samples side by side; adds the states that samples name to ``named``. The loop is the hot path:
-    about 5 microseconds a record of 1 KB."""
+def _chain(folder: Path, info: RunInfo, result: Audit, tasks: set[bytes], find: str | None) -> Problem | None:
+    """Walk ledger and samples side by side. The loop is the hot path: about 5 microseconds a record of 1 KB."""
     ledger, rollouts = Lines(folder / LEDGER), Lines(folder / ROLLOUTS)
     samples = iter(rollouts)
     sha256 = hashlib.sha256
@@ -194,7 +192,7 @@ def _chain(
                     break
             matched += 1
             if (state := states.named(sample)) is not None:
-                named.add(state)
+                result.states.add(state)
             samples_size += len(sample) + 1
             sample = next(samples, None)
         elif line.startswith(place(seq + 1, head)) and line.endswith(suffix(name)) and others.known(line):
@@ -261,6 +259,8 @@ def _rest(
             return Problem(file=ROLLOUTS, line=number, id=rollout.id, message="no record of the ledger is about it")
         if edited:
             return Problem(file=ROLLOUTS, line=number, id=rollout.id, message="was edited")
+        if rollout.workspace is not None:
+            result.states.add(rollout.workspace)
         result.unrecorded += 1
         result.unrecorded_size += len(sample) + 1
         sample = next(samples, None)

@@ -16,7 +16,7 @@ from typing import Any, Self
 import msgspec
 
 from lydite.errors import InputError
-from lydite.ledger import taskfile
+from lydite.ledger import states, taskfile
 from lydite.ledger.audit import Audit, audit
 from lydite.ledger.contents import LEDGER, ROLLOUTS
 from lydite.ledger.files import Lines, Lock, storage, sync_folder
@@ -143,6 +143,7 @@ class RunFolder(Writing):
         for file, size in ((writer.rollouts, found.unrecorded_size), (writer.ledger, found.ledger_size)):
             if file.size > size:
                 file.cut(size)
+        states.sweep(self.path, found.states)
         path = self.path / taskfile.FILE
         lines = Lines(path)
         whole = sum(len(line) + 1 for line in lines)

@@ -110,7 +110,6 @@ class Rescoring(msgspec.Struct, frozen=True, kw_only=True):
         verifiers: source hash of each verifier that judges, by its id.
         tasks: the file ``rescorings/NAME.jsonl``: tasks of the run with their changed checkers.
         covers: how many records it judges again: it is complete when there are as many of its own.
-        state: of the run, when it began.
         time: seconds since the epoch.
     """
 
@@ -120,7 +119,6 @@ class Rescoring(msgspec.Struct, frozen=True, kw_only=True):
     verifiers: dict[str, str]
     tasks: Mark
     covers: Count
-    state: str
     time: float
     schema: int = 1
 

@@ -6,7 +6,7 @@ the digest of its content, which is checked whenever it is read: the chain over 
 
 from __future__ import annotations
 
-import os
+import re
 import zlib
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lydite.errors import InputError
-from lydite.ledger.files import storage, sync_folder
+from lydite.ledger.files import replace, storage, sync_folder
 
 if TYPE_CHECKING:
     from lydite.sandbox import Snapshot
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 FOLDER = "workspaces"
 LIMIT = 1 << 30
 """Bytes of one state, unpacked."""
+
+
+_OURS = re.compile(r"\.?[0-9a-f]{64}(\..*)?")
+"""Names that ``keep`` gives: of states and of their drafts."""
 
 
 class _Named(msgspec.Struct):
@@ -40,21 +44,28 @@ def keep(run: Path, state: Snapshot) -> str:
     path = folder / digest
     if path.exists():
         return digest
-    new = folder / f".{digest}.{os.getpid()}"
     with storage(path):
         if not folder.is_dir():
             folder.mkdir(exist_ok=True)
             sync_folder(run)
-        try:
-            with open(new, "wb") as file:
-                file.write(zlib.compress(state.to_pack(), 1))
-                file.flush()
-                os.fsync(file.fileno())
-            new.rename(path)
-        finally:
-            new.unlink(missing_ok=True)
-    sync_folder(folder)
+    replace(path, zlib.compress(state.to_pack(), 1))
     return digest
+
+
+def sweep(run: Path, digests: Collection[str]) -> None:
+    """Remove what no sample names: a run that was killed may have written a state and not the sample that follows it.
+
+    Args:
+        run: the run folder, which this process holds.
+        digests: of the states that samples name, recorded ones and others.
+    """
+    folder = run / FOLDER
+    if not folder.is_dir():
+        return
+    with storage(folder):
+        for path in folder.iterdir():
+            if path.name not in digests and _OURS.fullmatch(path.name):
+                path.unlink()
 
 
 def read(run: Path, digest: str) -> Snapshot:

@@ -29,6 +29,11 @@ NOTE_SECONDS = 1.0
 """How often the head in ``run.json`` is renewed while records are appended."""
 
 
+WAS_COMPLETE = "complete_before_rescoring"
+"""A note in ``run.json`` while a run that was complete is judged again: it gets no new samples, and is complete again
+afterwards, also when the process is killed in between."""
+
+
 class Writing(Contents):
     """The writing side of a run folder."""
 
@@ -42,8 +47,8 @@ class Writing(Contents):
         Raises:
             StorageError: it cannot be written.
         """
-        self._require_writer()
-        return states.keep(self.path, state)
+        with self._require_writer().mutex:
+            return states.keep(self.path, state)
 
     def append(self, graded: Sequence[Graded]) -> None:
         """Write samples and their records: one group commit. When it returns, they are on disk.
@@ -95,7 +100,7 @@ class Writing(Contents):
         """
         writer = self._require_writer()
         with writer.mutex:
-            self._reopen()
+            self._reopen(rescoring=True)
             with writer.failing():
                 rescorings.write(self.path, header.name, tasks)
             self._write([header])
@@ -106,7 +111,7 @@ class Writing(Contents):
         writer = self._require_writer()
         with writer.mutex:
             if records:
-                self._reopen()
+                self._reopen(rescoring=True)
                 self._write(records)
 
     def _write(self, records: Sequence[msgspec.Struct], written: Future[None] | None = None) -> None:
@@ -170,12 +175,17 @@ class Writing(Contents):
         with writer.mutex:
             if writer.waiting and state == State.COMPLETE:
                 raise LyditeError("samples wait to be judged: this run is not complete")
-            self._change(state=State(state))
+            notes = {name: value for name, value in self._info.notes.items() if name != WAS_COMPLETE}
+            self._change(state=State(state), notes=notes)
 
-    def _reopen(self) -> None:
+    def _reopen(self, *, rescoring: bool = False) -> None:
         """A finished run that is written again is running again, before the first byte is added to it."""
-        if self._info.state is not State.RUNNING:
-            self._change(state=State.RUNNING)
+        if self._info.state is State.RUNNING:
+            return
+        changes: dict[str, Any] = {"state": State.RUNNING}
+        if rescoring and self._info.state is State.COMPLETE:
+            changes["notes"] = {**self._info.notes, WAS_COMPLETE: True}
+        self._change(**changes)
 
     def _change(self, **changes: Any) -> None:
         writer = self._require_writer()

@@ -19,6 +19,7 @@ from lydite.ledger import rescorings as files
 from lydite.ledger.chain import hash_in
 from lydite.ledger.record import Ref, Rescored, Rescoring, Row
 from lydite.ledger.rescorings import Standing
+from lydite.ledger.writing import WAS_COMPLETE
 from lydite.reward import Flagged, Preset, RewardScheme
 from lydite.sampling.judge import Judge
 from lydite.task import Task
@@ -109,13 +110,13 @@ def rescore(
     if name is not None:
         files.check_name(name)
     with RunFolder.reopen(path) as run:
-        before = run.info.state
+        before, was_complete = run.info.state, WAS_COMPLETE in run.info.notes
         plan = _planned(run, change, {**settings, "phase": phase, "ids": sorted(ids)}, phase, ids)
         name, standing = _standing(run, plan, name)
         if standing is None:
             header = Rescoring(
                 name=name, settings=plan.settings, verifiers=plan.verifiers, tasks=files.mark_of(plan.changed),
-                covers=plan.count, state=before if before is State.COMPLETE else State.INTERRUPTED,
+                covers=plan.count,
                 time=time.time(),
             )  # fmt: skip
             standing = Standing(header, run.begin_rescoring(header, plan.changed))
@@ -127,8 +128,11 @@ def rescore(
                     done += len(records)
                     if progress is not None:
                         progress(done, standing.header.covers)
-            # A run that was complete is so again, unless it has grown since.
-            run.finish(standing.header.state if plan.last < standing.seq else before)
+        # A run that was complete is so again, unless it has grown since.
+        complete = before is State.COMPLETE or (was_complete and plan.last < standing.seq)
+        state = State.COMPLETE if complete else State.INTERRUPTED
+        if run.info.state is not state:
+            run.finish(state)
         return Rescore(name=name, covers=done, judged=done - standing.done, head=run.info.head)
 
 
