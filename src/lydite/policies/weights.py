@@ -163,12 +163,33 @@ def load_folders(folders: ModelFolders, *, device: str | None = None) -> tuple[A
             ) from error
         if folders.adapter is not None:
             model = _merged(model, folders.adapter)
+            take_templates(tokenizer, folders.adapter)
     tokenizer.padding_side = "left"
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     if tokenizer.pad_token_id is None:
         raise InputError("the tokenizer has neither a pad token nor an end token", path=folders.base)
     return model.to(place).eval(), tokenizer
+
+
+def take_templates(tokenizer: Any, adapter: Path) -> None:
+    """Give a base's tokenizer the chat template that an adapter was trained with, where the adapter brings one, and how
+    calls are read from its answers.
+
+    Raises:
+        InputError: the adapter's tokenizer cannot be loaded.
+    """
+    if not any((adapter / name).is_file() for name in ("tokenizer_config.json", "chat_template.jinja")):
+        return
+    from transformers import AutoTokenizer
+
+    try:
+        own = AutoTokenizer.from_pretrained(str(adapter), local_files_only=True)
+    except Exception as error:
+        raise InputError(f"its tokenizer cannot be loaded: {first_line(error)}", path=adapter) from error
+    for name in ("chat_template", "response_template"):
+        if getattr(own, name, None) is not None:
+            setattr(tokenizer, name, getattr(own, name))
 
 
 def _merged(model: Any, adapter: Path) -> Any:

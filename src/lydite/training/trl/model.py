@@ -15,7 +15,7 @@ from peft import LoraConfig, PeftModel, get_peft_model, set_peft_model_state_dic
 from peft.utils import load_peft_weights
 
 from lydite.errors import InputError
-from lydite.policies.weights import load_folders, resolve
+from lydite.policies.weights import load_folders, resolve, take_templates
 from lydite.training.recipe import Lora, Recipe
 from lydite.training.trl.templates import offer_tools
 
@@ -43,6 +43,8 @@ class Learner:
         folders = resolve(spec)
         base = msgspec.structs.replace(folders, adapter=None)
         self.model, self.tokenizer = load_folders(base)
+        if folders.adapter is not None:
+            take_templates(self.tokenizer, folders.adapter)
         self.spec = recipe.policy
         self.name = f"{recipe.policy}@{folders.digest[:16]}"
         if not self.plain and not self.tokenizer.chat_template:
