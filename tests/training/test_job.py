@@ -132,6 +132,37 @@ def test_a_job_is_a_stage_of_a_recipe(document: dict[str, Any]) -> None:
     assert {name: getattr(stage, name) for name in shared} == {name: getattr(bare, name) for name in shared}
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"num_generations": 1},
+        {"max_completion_length": 0},
+        {"max_tool_calling_iterations": 0},
+        {"max_tool_calling_iterations": 65},
+        {"optimizer_steps": -1},
+        {"entropy_coef": 11},
+        {"beta": -0.1},
+        {"learning_rate": 0},
+        {"loss_type": "ppo"},
+        {"scale_rewards": "std"},
+        {"generation_engine": "sglang"},
+        {"pip_packages": ["git+https://example.org/x"]},
+    ],
+    ids=str,
+)
+def test_outside_of_a_recipes_bounds_is_an_error(change: dict[str, Any], document: dict[str, Any]) -> None:
+    document["stages"] = [{"kind": "grpo", "num_generations": 4, "prompts_per_step": 4, **change}]
+    with pytest.raises(InputError, match=next(iter(change))):
+        parse_recipe(document)
+
+
+def test_a_recipe_has_wider_bounds_than_a_job() -> None:
+    narrow = {"num_generations": 2, "max_completion_length": 32, "max_tool_calling_iterations": 1}
+    GrpoStage(kind="grpo", **narrow, entropy_coef=0.6, beta=0.04, learning_rate=1e-3)
+    wide = {"num_generations": 32, "max_completion_length": 8192, "max_tool_calling_iterations": 64}
+    GrpoStage(kind="grpo", **wide)
+
+
 def test_an_older_spelling_and_the_newer_one_are_not_both_taken(document: dict[str, Any]) -> None:
     document["stages"] = [grpo(optimizer_steps=3)]
     with pytest.raises(InputError, match="another name"):
