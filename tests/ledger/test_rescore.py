@@ -151,7 +151,7 @@ def test_a_run_that_grew_is_rescored_anew_under_another_name(run: Path) -> None:
 @pytest.fixture
 def _small_commits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lydite.sampling.rescoring._BATCH", 5)
-    monkeypatch.setattr("lydite.sampling.rescoring._COMMIT_SIZE", 5)
+    monkeypatch.setattr("lydite.sampling.rescoring._COMMIT_SIZE", 8)
 
 
 def stop(done: int, total: int) -> None:
@@ -163,11 +163,11 @@ def test_one_that_was_stopped_goes_on_and_cannot_be_taken_before(run: Path) -> N
     with pytest.raises(KeyboardInterrupt):
         strict(run, progress=stop)
     found = verify_run(run)
-    assert (found.problem, found.state, found.records) == (None, "interrupted", 18)
-    assert "strict is not complete: 5 of 12" in found.standing[0]
-    with pytest.raises(InputError, match="5 of 12"):
+    assert (found.problem, found.state, found.records) == (None, "interrupted", 21)
+    assert "strict is not complete: 8 of 12" in found.standing[0]
+    with pytest.raises(InputError, match="8 of 12"):
         RunFolder.open(run, verdicts="strict")
-    assert strict(run).judged == 7
+    assert strict(run).judged == 4
     found = verify_run(run)
     assert (found.problem, found.state, found.records) == (None, "complete", 25)
 
@@ -181,7 +181,7 @@ def test_sampling_can_go_on_amid_a_rescoring(tmp_path: Path) -> None:
         assert len(folder.done("sample")) == 12
         folder.append([Judge().judge(attempt(MATH[0], 7), MATH[0])])
         folder.finish()
-    assert strict(run).judged == 7
+    assert strict(run).judged == 4
     found = verify_run(run)
     assert (found.problem, found.samples, found.state) == (None, 13, "complete")
     assert len(list(RunFolder.open(run, verdicts="strict").rows())) == 13

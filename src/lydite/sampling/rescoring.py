@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -201,18 +201,39 @@ def _judged(run: RunFolder, plan: _Plan, standing: Standing, threads: ThreadPool
     begun = takewhile(lambda pair: pair[0].seq < standing.seq, run.lines(plan.phase))
     lines = ((row, hash_in(line)) for row, line in begun if row.seq > standing.last and plan.concerns(row))
 
-    def judged(item: tuple[Row, str]) -> Rescored:
-        row, name = item
+    def judged(row: Row) -> Graded:
         task = plan.tasks[row.record.task_digest]
-        graded = judges[row.record.scheme].judge(row.rollout, task, run.state(row.rollout.workspace))
-        return _record(row, name, task, graded, standing.header.name)
+        return judges[row.record.scheme].judge(row.rollout, task, run.state(row.rollout.workspace))
 
-    while batch := list(islice(lines, _BATCH)):
-        for row, _ in batch:
+    for batch in _batches(lines):
+        rows = [row for row, _ in batch]
+        tasks = [plan.tasks[row.record.task_digest] for row in rows]
+        for row in rows:
             if row.record.scheme not in judges:
                 judges[row.record.scheme] = Judge(scheme_of(row.record.scheme))
-        waiting = any(judges[row.record.scheme].waits(plan.tasks[row.record.task_digest]) for row, _ in batch)
-        yield list(threads.map(judged, batch) if waiting else map(judged, batch))
+        judge = judges[rows[0].record.scheme]
+        waiting = any(judge.waits(task) for task in tasks)
+        graded = judge.regard(list(threads.map(judged, rows) if waiting else map(judged, rows)), tasks)
+        yield [
+            _record(row, name, task, item, standing.header.name)
+            for (row, name), task, item in zip(batch, tasks, graded, strict=True)
+        ]
+
+
+def _batches(lines: Iterator[tuple[Row, str]]) -> Iterator[list[tuple[Row, str]]]:
+    """Batches that end with a group of attempts, as detectors compare these, and with a reward scheme."""
+    batch: list[tuple[Row, str]] = []
+    for row, name in lines:
+        if batch:
+            last = batch[-1][0]
+            same = (last.rollout.phase, last.rollout.task) == (row.rollout.phase, row.rollout.task)
+            large = len(batch) >= (_COMMIT_SIZE if same else _BATCH)
+            if large or last.record.scheme != row.record.scheme:
+                yield batch
+                batch = []
+        batch.append((row, name))
+    if batch:
+        yield batch
 
 
 def _record(row: Row, name: str, task: Task, graded: Graded, rescoring: str) -> Rescored:
