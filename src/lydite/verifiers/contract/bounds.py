@@ -14,7 +14,7 @@ from lydite.errors import InputError, UnavailableError
 from lydite.verdict import Outcome
 from lydite.verifiers.contract.finding import SKIPPED
 from lydite.verifiers.contract.session import Session, told
-from lydite.verifiers.contract.texts import FILES, UNITS, megabyte
+from lydite.verifiers.contract.texts import BEGINNINGS, ENDS, FILES, REPEATED, UNITS, megabyte
 from lydite.verifiers.own import FunctionVerifier
 
 CPU_SECONDS = 5.0
@@ -101,6 +101,29 @@ def bounded(session: Session) -> Iterator[tuple[str, str]]:
         "right behind 1 MB",
         _cost(session, megabyte("word ") + session.example.right, "right behind 1 MB", any_verdict=True),
     )
+
+
+def patterns(session: Session) -> Iterator[tuple[str, str]]:
+    """Short texts at which patterns with two ways to read one thing take for ever cost next to nothing.
+
+    Remedy: no repeats within repeats, such as (a+)+, and no neighbours that match the same: use possessive repeats.
+    """
+    if session.example.files is not None:
+        yield "repeats", f"{SKIPPED}it judges files"
+        return
+    for start in BEGINNINGS if session.quick else BEGINNINGS[:1]:
+        for unit in REPEATED:
+            for end in ENDS:
+                text = start + unit * 60 + end
+                label = f"{start!r}, 60 times {unit!r}, {end!r}"
+                began = time.process_time()
+                verdict = session.judge(text, label)
+                seconds = time.process_time() - began
+                if verdict.outcome is Outcome.INVALID or verdict.correct:
+                    yield label, told(verdict)
+                elif seconds > CPU_SECONDS:
+                    yield label, f"{seconds:.1f} s of processor time (at most {CPU_SECONDS:g})"
+    yield "repeats", ""
 
 
 def _cost(session: Session, text: str, label: str, *, any_verdict: bool = False) -> str:

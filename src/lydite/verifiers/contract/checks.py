@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from lydite.verifiers.contract import bounds, process, stability, verdicts
+from lydite.verifiers.contract import bounds, process, safety, stability, verdicts
 from lydite.verifiers.contract.session import Session
 
 Run = Callable[[Session], Iterator[tuple[str, str]]]
@@ -48,6 +48,9 @@ CHECKS = {
             verdicts.messages,
             bounds.config,
             bounds.bounded,
+            bounds.patterns,
+            safety.inert,
+            safety.forgets,
             stability.deterministic,
             stability.order,
             stability.processes,  # before threads: a fork does not take them along

@@ -89,12 +89,17 @@ class Session:
         self._seconds = time.monotonic() - started
         return verdicts
 
+    @property
+    def quick(self) -> bool:
+        """Whether a verdict costs little: no process of others is started for it."""
+        return bool(self.verdicts) and self._seconds < SLOW
+
     @cached_property
     def again(self) -> dict[str, Verdict]:
         """The verdicts that are asked for many times over: all, or where they are slow (a prover, a compiler), those on
         texts that come close to being right."""
         verdicts = self.verdicts
-        if self._seconds < SLOW:
+        if self.quick:
             return verdicts
         close = ("right", "wrong", "hack", "echo", "empty", "lone", "twice", "NUL within", "surrogate within")
         return {label: verdict for label, verdict in verdicts.items() if label.startswith(close)}

@@ -47,6 +47,11 @@ UNITS = {
 }  # fmt: skip
 """Label to what a degenerate completion repeats."""
 
+BEGINNINGS = ("", "The answer is ", "\\boxed{")
+REPEATED = ("a", "0", "a ", " ", "ab", "1,", "x=", "- ", "a,b;", "((")
+ENDS = ("!", "\0\n")
+"""What 60 of something come before and behind: a pattern like ``(a+)+$`` tries all ways to part them, as it fails."""
+
 FILES = ("letters", "lines", "NUL")
 """Labels of those that make a file's content, for checks that look at files: what is in one hardly matters."""
 
