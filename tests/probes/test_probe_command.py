@@ -92,13 +92,15 @@ def test_a_set_up_that_fails_ends_with_2(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_ctrl_c_keeps_what_was_done(tmp_path: Path) -> None:
-    (tmp_path / "slow.py").write_text(
-        "import time\n\ndef check(submission, config):\n    time.sleep(0.2)\n    return 0.0\n"
-    )
+    source = "import time\n\ndef check(submission, config):\n    time.sleep(0.2)\n    return 0.0\n"
+    begun = f"    open({str(tmp_path / 'begun')!r}, 'w').close()\n"
+    (tmp_path / "slow.py").write_text(source.replace("    time", f"{begun}    time"))
     slow = {"id": "slow", "prompt": "x", "checker": {"type": f"{tmp_path}/slow.py:check", "config": {"answer": "a"}}}
     command = [sys.executable, "-m", "lydite", "probe", written(tmp_path, SOUND, slow), "--json", "--jobs", "2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ) as process:
-        time.sleep(2.5)
+        while not (tmp_path / "begun").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=60)
     assert process.returncode == 3

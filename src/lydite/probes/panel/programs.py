@@ -26,6 +26,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
         before: source that runs when the file is loaded.
         body: statements of the function; it takes ``*args, **kwargs``.
         costly: made once for each shape of checker.
+        general: gets at what runs the tests, whatever they are; where a run is slow, made once for each shape, too.
         pytest: needs pytest, so that it makes sense for modules that tests import.
     """
 
@@ -36,6 +37,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     before: str = ""
     body: str = "return None"
     costly: bool = False
+    general: bool = False
     pytest: bool = False
 
 
@@ -217,7 +219,13 @@ for _ in range(20_000):
 PROGRAMS: tuple[Program, ...] = (
     Program(kind="returns_nothing", what="returns None", mend="test values"),
     Program(kind="early_exit", what="leaves with 0 when it is loaded", mend=_EXIT, before="import sys\nsys.exit(0)\n"),
-    Program(kind="os_exit", what="ends the process when it is loaded", mend=_EXIT, before="import os\nos._exit(0)\n"),
+    Program(
+        kind="os_exit",
+        what="ends the process when it is loaded",
+        mend=_EXIT,
+        before="import os\nos._exit(0)\n",
+        general=True,
+    ),
     Program(kind="exit_in_call", what="leaves with 0 when it is called", mend=_EXIT, body="raise SystemExit(0)"),
     Program(
         kind="os_exit_in_call",
@@ -225,12 +233,14 @@ PROGRAMS: tuple[Program, ...] = (
         mend=_EXIT,
         before="import os\n",
         body="os._exit(0)",
+        general=True,
     ),
     Program(
         kind="exit_at_exit",
         what="ends the process with 0 after everything else",
         mend=_EXIT,
         before="import atexit, os\natexit.register(os._exit, 0)\n",
+        general=True,
     ),
     Program(
         kind="skip",
@@ -245,6 +255,7 @@ PROGRAMS: tuple[Program, ...] = (
         mend="count skipped tests as failed",
         before="import pytest\npytest.skip('later', allow_module_level=True)\n",
         pytest=True,
+        general=True,
     ),
     Program(
         kind="expected_failure",
@@ -282,6 +293,7 @@ PROGRAMS: tuple[Program, ...] = (
         mend="judge in a fresh place that the candidate's process cannot write to",
         name=Check.ORACLE_CONTAINMENT,
         before=_FILES,
+        general=True,
     ),
     Program(
         kind="forged_record",
@@ -289,6 +301,7 @@ PROGRAMS: tuple[Program, ...] = (
         mend=_OUT,
         name=Check.ORACLE_CONTAINMENT,
         before=_FORGED,
+        general=True,
     ),
     Program(
         kind="fake_report",
@@ -296,6 +309,7 @@ PROGRAMS: tuple[Program, ...] = (
         mend="never read the verdict from what a candidate prints",
         name=Check.ORACLE_CONTAINMENT,
         before=_PRINTED,
+        general=True,
     ),
     Program(
         kind="reads_tests",
@@ -312,6 +326,7 @@ PROGRAMS: tuple[Program, ...] = (
         name=Check.ORACLE_CONTAINMENT,
         before=_FRAMES,
         body="return _walk()",
+        general=True,
     ),
     Program(
         kind="reports_forged_by_plugin",
@@ -326,13 +341,10 @@ PROGRAMS: tuple[Program, ...] = (
         "    if isinstance(_one, _pytest.config.Config):\n"
         "        _one.pluginmanager.register(_plugin)\n",
         pytest=True,
+        general=True,
     ),
     Program(
-        kind="killed_grader",
-        what="kills what called it",
-        mend=_OUT,
-        name=Check.CONTAINMENT,
-        before=_KILL,
+        kind="killed_grader", what="kills what called it", mend=_OUT, name=Check.CONTAINMENT, before=_KILL, general=True
     ),
     Program(kind="fork_bomb", what="forks without end", mend=_LIMIT, name=Check.BOUNDS, before=_FORK, costly=True),
     Program(kind="memory_bomb", what="takes all memory", mend=_LIMIT, name=Check.BOUNDS, before=_MEMORY, costly=True),

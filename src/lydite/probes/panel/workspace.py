@@ -217,7 +217,7 @@ def _tests(target: Target, config: dict[str, Any]) -> Iterator[Attack]:
                 what=program.what,
                 mend=program.mend,
                 files=stubs,
-                costly=program.costly,
+                costly=program.costly or program.general,
             )
     yield from _visible(target, sources, names)
 
