@@ -28,6 +28,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "code": {"tests": ADD, "entry_point": "add"},
     "pytest": {"test_paths": ["tests"]},
     "script": {"script": "print(1.0)"},
+    "json_schema": {"schema": {"type": "object"}},
 }
 
 
@@ -65,8 +66,8 @@ def case_of(document: dict[str, Any]) -> Case:
         )
         for at, said in enumerate(completions)
     )
-    verdicts = tuple(_verdict(kind, rollout) for rollout in rollouts)
-    return Case(document["name"], document["expect"], task, rollouts, verdicts, document.get("exploit", ""))
+    verdicts = tuple(_verdict(kind, rollout, document.get("extracted")) for rollout in rollouts)
+    return Case(document["name"], document.get("expect", ""), task, rollouts, verdicts, document.get("exploit", ""))
 
 
 def _answer(text: str) -> tuple[Message, ...]:
@@ -91,9 +92,11 @@ def _episode(steps: list[dict[str, Any]]) -> list[Message]:
     return messages
 
 
-def _verdict(kind: str, rollout: Rollout) -> Verdict:
+def _verdict(kind: str, rollout: Rollout, extracted: str | None) -> Verdict:
     from lydite.detectors.answers import marked_answers
 
     answers = marked_answers(rollout.text) if kind in ("math", "choice") else []
-    extracted = answers[-1].text if answers else rollout.text[:40] if kind in ("math", "choice", "exact") else None
+    extracted = (
+        extracted or answers[-1].text if answers else rollout.text[:40] if kind in ("math", "choice", "exact") else None
+    )
     return Verdict.of(1.0, "correct", f"{kind}@1", extracted=extracted)
