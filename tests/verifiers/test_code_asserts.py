@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from lydite import verify
 from lydite.errors import InputError
 from lydite.verdict import Outcome, Verdict
 from lydite.verifiers import build
-from lydite.verifiers.code import asserts, programs
+from lydite.verifiers.code import asserts, plain, programs, rewrite
 
 FOLDER = Path(__file__).parent / "code_cases"
 PROGRAMS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.txt"))}
@@ -213,3 +214,16 @@ def test_an_answer_that_goes_back_as_an_argument_cannot_break_the_grader(made: s
     program = "def f(x):\n    return [k * ((1 << 61) - 1) for k in range(500)]"
     verdict = judge(f"x = {made}\nassert f(x) == 1", program)
     assert (verdict.outcome, verdict.score) == (Outcome.INCORRECT, 0)
+
+
+def test_a_source_that_goes_on_from_the_prompt_needs_no_second_one() -> None:
+    prompt = "import math\n\ndef f(x):\n"
+    assert rewrite.preamble_of(f"{prompt}    return x\n", prompt) == b""
+    for source in ("def f(x):\n    return x\n", "import math, os\n"):
+        assert rewrite.preamble_of(source, prompt) == rewrite.compiled_prompt(prompt)
+    assert rewrite.preamble_of("import mathematics\n", "import math") == rewrite.compiled_prompt("import math") != b""
+
+
+def test_a_name_alone_in_a_test_does_nothing() -> None:
+    assert plain.read_plain(ast.parse("def check(f):\n    print\n    assert f(1) == 1\n"), "f") is not None
+    assert plain.read_plain(ast.parse("def check(f):\n    no_such_name\n    assert f(1) == 1\n"), "f") is None

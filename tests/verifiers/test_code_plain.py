@@ -17,14 +17,13 @@ from lydite.verifiers.code.config import AssertTest
 from lydite.verifiers.code.operations import FUNCTIONS, UnreadableError
 from lydite.verifiers.code.outcome import Outcome
 from lydite.verifiers.code.plain import read_plain
-from lydite.verifiers.code.rewrite import compiled_prompt
 
 LIMITS = Limits(timeout=10.0, memory_mb=256)
 
 
 def both(test: str, program: str, prompt: str = "", deterministic: bool = False) -> tuple[Outcome, Outcome]:
     """What becomes of a test that is read, and of the same test when it is run."""
-    setting = Setting(program, prompt, compiled_prompt(prompt), "f", LIMITS, deterministic)
+    setting = Setting(program, prompt, "f", LIMITS, deterministic)
     read = AssertTest("t1", test, read_plain(ast.parse(test), "f"))
     run = AssertTest("t1", test)
     outcomes = [judge_asserts(setting, [one])[0] for one in (read, run)]

@@ -25,7 +25,7 @@ from lydite.verifiers.code.config import AssertTest
 from lydite.verifiers.code.outcome import OK, Outcome, Record, ended, failed, read_records
 from lydite.verifiers.code.plain import MAX_CALLS
 from lydite.verifiers.code.programs import TESTER, Call, calls_input, candidate_program, portable
-from lydite.verifiers.code.rewrite import compiled_test
+from lydite.verifiers.code.rewrite import compiled_prompt, compiled_test, preamble_of
 from lydite.verifiers.code.values import MalformedError, decode_at, encode
 
 MAX_ROUNDS = 400
@@ -38,11 +38,10 @@ Known = list[tuple[bytes, str, bytes, bytes]]
 
 
 class Setting(NamedTuple):
-    """What the tests of one submission have in common. ``prompt``: the prompt's code; ``preamble``: compiled."""
+    """What the tests of one submission have in common. ``prompt``: the prompt's code."""
 
     source: str
     prompt: str
-    preamble: bytes
     entry: str
     limits: Limits
     deterministic: bool = False
@@ -68,7 +67,7 @@ def judge_asserts(setting: Setting, tests: Sequence[AssertTest]) -> list[Outcome
     Raises:
         LostError: the sandbox failed.
     """
-    program = candidate_program(setting.source, setting.preamble, setting.entry)
+    program = candidate_program(setting.source, preamble_of(setting.source, setting.prompt), setting.entry)
     done: dict[int, Outcome] = {}
     simple = {at: one.plain for at, one in enumerate(tests) if one.plain and one.plain.means_the_same(setting.prompt)}
     ran = _run_candidate(program, [test.calls for test in simple.values()], setting, watched=False)
@@ -146,7 +145,7 @@ def _run_tests(inputs: Sequence[bytes], limits: Limits) -> list[ExecResult]:
 
 def _input(test: str, setting: Setting, known: Known) -> bytes:
     code = compiled_test(test, setting.entry)
-    return encode((code, setting.preamble, setting.entry, MAX_CALLS, setting.in_place, known))
+    return encode((code, compiled_prompt(setting.prompt), setting.entry, MAX_CALLS, setting.in_place, known))
 
 
 def _answers(calls: list[bytes], result: ExecResult, deterministic: bool) -> tuple[Known, Outcome | None]:

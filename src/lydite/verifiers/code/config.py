@@ -240,7 +240,13 @@ def _names(test: str, entry: str) -> bool:
     for node in parsed(test).body:
         if isinstance(node, ast.FunctionDef) and node.name == "check":
             wanted |= {argument.arg for argument in node.args.args}
-    return any(isinstance(node, ast.Name) and node.id in wanted for node in ast.walk(parsed(test)))
+    todo: list[ast.AST] = [parsed(test)]
+    while todo:  # depth first: a call is soon found
+        one = todo.pop()
+        if isinstance(one, ast.Name) and one.id in wanted:
+            return True
+        todo.extend(ast.iter_child_nodes(one))
+    return False
 
 
 def _called(test: str) -> str | None:

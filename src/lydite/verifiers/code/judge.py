@@ -13,7 +13,7 @@ from lydite.verifiers.code.compare import equal, equal_in_any_order, same_output
 from lydite.verifiers.code.config import AssertTest, CallTest, CodeConfig, InputTest, Test
 from lydite.verifiers.code.outcome import OK, Outcome, Record, ended, failed, read_records
 from lydite.verifiers.code.programs import calls_input, candidate_program, portable
-from lydite.verifiers.code.rewrite import compiled_prompt
+from lydite.verifiers.code.rewrite import preamble_of
 
 CHUNK = 8
 MAX_TIMEOUTS = 3
@@ -35,18 +35,17 @@ def judge_tests(source: str, preamble: str, config: CodeConfig) -> dict[str, Out
     """
     limits = Limits(timeout=config.timeout, memory_mb=config.memory_mb)
     tests: list[Test] = [*config.tests, *config.examples]
-    entry, code = config.entry_point or "", compiled_prompt(preamble)
     done: dict[str, Outcome] = {}
     inputs = [test for test in tests if isinstance(test, InputTest)]
     if inputs:
         done |= _each(inputs, lambda some: _run_inputs(source, some, limits, config.deterministic))
     calls = [test for test in tests if isinstance(test, CallTest)]
     if calls:
-        program = candidate_program(source, code, config.entry_point)
+        program = candidate_program(source, preamble_of(source, preamble), config.entry_point)
         done |= _each(calls, lambda some: _run_calls(program, some, limits, config.deterministic))
     asserts = [test for test in tests if isinstance(test, AssertTest)]
     if asserts:
-        setting = Setting(source, preamble, code, entry, limits, config.deterministic, config.in_place)
+        setting = Setting(source, preamble, config.entry_point or "", limits, config.deterministic, config.in_place)
         done |= _each(asserts, lambda some: judge_asserts(setting, some))
     return done
 

@@ -10,6 +10,7 @@ and memory stay linear in the answers (sorting apart): nothing here multiplies, 
 from __future__ import annotations
 
 import ast
+import builtins
 import marshal
 import math
 from collections.abc import Callable, Collection
@@ -184,9 +185,7 @@ class _Reader:
             if name in {*self.proxies, *FUNCTIONS, *TYPES, "math", "check", *taken}:
                 raise UnreadableError
             self.constants[name] = self.constant(node.value)
-        elif not isinstance(node, ast.Pass) and not (
-            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        ):
+        elif not isinstance(node, ast.Pass) and not (isinstance(node, ast.Expr) and _does_nothing(node.value)):
             raise UnreadableError
 
     def constant(self, node: ast.expr) -> Value:
@@ -295,6 +294,11 @@ class _Reader:
         """Whether this is one expression of constants, and its value a small whole number."""
         value = self.constant(nodes[0])(()) if len(nodes) == 1 else None
         return type(value) is int and abs(value) <= 400
+
+
+def _does_nothing(node: ast.expr) -> bool:
+    """Whether an expression that is a statement is a docstring or the like: a constant, or ``print`` without a call."""
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and hasattr(builtins, node.id))
 
 
 def _has_more(given: ast.arguments) -> bool:

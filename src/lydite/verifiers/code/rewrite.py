@@ -86,6 +86,14 @@ def compiled_prompt(source: str) -> bytes:
         return b""
 
 
+def preamble_of(source: str, prompt: str) -> bytes:
+    """The code of a prompt's Python that a candidate's source needs: none where the source goes on from the prompt, and
+    so brings along all that is in it."""
+    if source.startswith(prompt) and "\n" in (prompt[-1:], source[len(prompt) : len(prompt) + 1]):
+        return b""
+    return compiled_prompt(prompt)
+
+
 @lru_cache(maxsize=4096)
 def defined_names(source: str) -> frozenset[str] | None:
     """Names to which a prompt's code may give a meaning of its own; ``None`` where it may be any."""

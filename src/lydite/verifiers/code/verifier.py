@@ -18,7 +18,7 @@ from lydite.verifiers.code.source import find_source, prompt_code
 from lydite.verifiers.protocol import Check, Submission
 from lydite.verifiers.text import is_refusal
 
-_ID = "code@2"
+_ID = "code@3"
 SHOWN = 2000
 """Characters of the program that a verdict keeps."""
 
@@ -27,7 +27,7 @@ class CodeVerifier:
     """Values out, never verdicts out."""
 
     name = "code"
-    version = 2
+    version = 3
     waits = True
     modules = ("lydite.verifiers.code", "lydite.verifiers.fences", "lydite.verifiers.text")
     examples = EXAMPLES
