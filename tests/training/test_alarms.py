@@ -50,7 +50,7 @@ CAUSES: dict[str, tuple[str, Callable[[float], dict[str, float]], str]] = {
     "the pass rate falls": ("collapse", lambda done: {"pass_rate": 0.6 * (1 - done)}, "fell from"),
     "entropy and contrast go": (
         "collapse",
-        lambda done: {"entropy": 1 - done, "frac_reward_zero_std": 0.3 + 0.5 * done},
+        lambda done: {"entropy": 1 - done, "groups/all_wrong": 0.1 + 0.4 * done},
         "entropy fell from",
     ),
     "answers grow in vain": ("length", lambda done: {"completions/mean_length": 100 + 300 * done}, "grew from 115"),
@@ -102,8 +102,10 @@ def test_a_run_that_goes_well_is_left_alone(change: Callable[[float], dict[str, 
 
 def test_one_bad_step_is_no_warning_and_a_new_spell_is_one() -> None:
     assert watched(lambda done: {"invalid_rate": 0.2 if 0.5 < done < 0.53 else 0.0}) == []
-    spells = watched(lambda done: {"invalid_rate": 0.5 if 0.3 < done < 0.5 or done > 0.8 else 0.0})
+    spells = watched(lambda done: {"invalid_rate": 0.5 if 0.2 < done < 0.3 or done > 0.8 else 0.0}, steps=100)
     assert [alarm.kind for alarm in spells] == ["invalid", "invalid"]
+    flickers = watched(lambda done: {"invalid_rate": 0.5 if int(20 * done) % 2 else 0.0}, steps=200)
+    assert [alarm.kind for alarm in flickers] == ["invalid"]
 
 
 def test_metrics_that_are_missing_are_no_cause() -> None:

@@ -1,13 +1,13 @@
 """Warnings in words when a metric of reinforcement learning goes bad.
 
-Each looks at means over the last ``WINDOW`` steps, beside those of the first ones, and speaks once; again only after it
-was well in between. They are trip-wires for people, not tests: what is tested statistically, when a run is over, stands
+Each looks at means over the last ``WINDOW`` steps, beside those of the first ones, and speaks once; again only after
+``REST`` steps without cause. They are trip-wires for people, not tests: what is tested statistically, when a run is over, stands
 in ``detectors.curves``.
 
 | kind | speaks when |
 |---|---|
 | ``not_finite`` | the loss is no number |
-| ``collapse`` | entropy is a fifth of what it was while half of the groups have no contrast and tasks fail; or the pass rate is half of its best |
+| ``collapse`` | the pass rate is half of its best; or entropy is a fifth of what it was, and a quarter of the groups are all wrong |
 | ``length`` | answers are twice as long and tasks are solved no more often; or half of them are cut off, which they were not at first |
 | ``no_contrast`` | nine of ten groups earned the same throughout: nothing is learned from them |
 | ``one_component`` | one component carries nearly all of the rise of a reward that has several; or form and length carry half of it |
@@ -26,6 +26,9 @@ import msgspec
 
 WINDOW = 5
 """Steps."""
+
+REST = 20
+"""Steps without cause after which the same warning is given again."""
 
 PARTS = "parts/"
 """Prefix of mean scores of a composed checker's parts."""
@@ -52,8 +55,7 @@ class Alarms:
 
     def __init__(self) -> None:
         self._steps: list[Mapping[str, float]] = []
-        self._best_rate = 0.0
-        self._raised: set[str] = set()
+        self._last: dict[str, int] = {}  # kind to the step that last gave cause for it
 
     def look(self, step: int, values: Mapping[str, float]) -> list[Alarm]:
         """The warnings that this step gives cause for.
@@ -70,8 +72,8 @@ class Alarms:
         return self._told(step, dict(self._found()))
 
     def _told(self, step: int, found: Mapping[str, str]) -> list[Alarm]:
-        new = [kind for kind in found if kind not in self._raised]
-        self._raised = set(found)
+        new = [kind for kind in found if step - self._last.get(kind, -REST) > REST]
+        self._last.update(dict.fromkeys(found, step))
         return [Alarm(step=step, kind=kind, message=found[kind]) for kind in new]
 
     def _found(self) -> Iterator[tuple[str, str]]:
@@ -111,10 +113,11 @@ def _collapse(seen: Alarms) -> str:
         return (
             f"the pass rate fell from {best:.0%} to {rate:.0%}: lower the learning rate, or hold the policy with beta"
         )
-    if entropy < start / 5 and seen.now("frac_reward_zero_std") >= 0.5 and rate < 0.9:
+    wrong = seen.now("groups/all_wrong")
+    if entropy < start / 5 and wrong >= 0.25:
         return (
-            f"entropy fell from {start:.2f} to {entropy:.2f} and {seen.now('frac_reward_zero_std'):.0%} of groups have"
-            " no contrast: the policy says nearly the same every time. Raise entropy_coef, or lower the learning rate"
+            f"entropy fell from {start:.2f} to {entropy:.2f} and {wrong:.0%} of groups are all wrong: the policy says"
+            " nearly the same every time. Raise entropy_coef, or lower the learning rate"
         )
     return ""
 
