@@ -24,35 +24,10 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from lydite.task import Task
 from lydite.tasksets.arithmetic import problem
 from lydite.tasksets.split import side
+from lydite.training.trl.templates import RESPONSE_TEMPLATE, TOOL_TEMPLATE
 
 CONTROL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 MARKERS = ["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>"]
-
-# One line per tool signature keeps the preamble short; a turn is never rewritten later, so the template preserves prefixes.
-CHAT_TEMPLATE = r"""{%- if tools %}<|im_start|>tools
-{%- for t in tools %}{% set f = t.function if t.function is defined else t %}{{ '\n' + f.name }}({{ f.parameters.properties | list | join(',') }}){% endfor %}{{ '<|im_end|>\n' }}
-{%- endif %}
-{%- for m in messages %}<|im_start|>{{ m.role }}
-{{ m.content }}
-{%- for c in m.tool_calls or [] %}{% set f = c.function if c.function is defined else c %}<tool_call>{{ {'name': f.name, 'arguments': f.arguments} | tojson }}</tool_call>{% endfor %}<|im_end|>
-{% endfor %}
-{%- if add_generation_prompt %}<|im_start|>assistant
-{% endif %}"""
-
-RESPONSE_TEMPLATE = {
-    "defaults": {"role": "assistant"},
-    "start_anchor": "<|im_start|>assistant\n",
-    "fields": {
-        "tool_calls": {
-            "open": "<tool_call>",
-            "close_pattern": r"</tool_call>\s*",
-            "repeats": True,
-            "content": "json",
-            "transform": {"type": "function", "function": "{content}"},
-        },
-        "content": {"close_pattern": r"<\|im_end\|>\s*", "content": "text"},
-    },
-}
 
 LEVEL_WEIGHTS = {1: 25, 2: 35, 3: 10, 4: 10, 5: 10, 6: 10}
 STYLE_WEIGHTS = {"careful": 40, "slip": 15, "guess": 37, "shrug": 8}
@@ -68,7 +43,7 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
     bpe.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in CONTROL])
     bpe.add_tokens([AddedToken(token, special=False, normalized=False) for token in MARKERS])
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token="<|im_end|>", pad_token="<|endoftext|>")
-    tokenizer.chat_template = CHAT_TEMPLATE
+    tokenizer.chat_template = TOOL_TEMPLATE
     tokenizer.response_template = RESPONSE_TEMPLATE
     tokenizer.model_max_length = 2048
     return tokenizer

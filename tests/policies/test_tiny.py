@@ -5,16 +5,19 @@ from typing import Any
 
 import pytest
 
+from lydite.errors import InputError
 from lydite.policies import SamplingParams, load_local, open_policy
-from lydite.policies.tiny import tiny_folder
+from lydite.policies.tiny import BUILT_IN, tiny_folder
+from lydite.rollout import Tool, ToolCall
 from policies.contract import ask
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.train
 
 
-def test_the_package_carries_it_and_it_is_small() -> None:
-    assert sum(path.stat().st_size for path in tiny_folder().iterdir()) < 4 * 2**20
+@pytest.mark.parametrize("spec", BUILT_IN)
+def test_the_package_carries_it_and_it_is_small(spec: str) -> None:
+    assert sum(path.stat().st_size for path in tiny_folder(spec).iterdir()) < 4 * 2**20
 
 
 async def test_it_answers_a_sum_in_words_of_its_own() -> None:
@@ -34,3 +37,38 @@ async def test_an_adapter_goes_on_top_of_it(tmp_path: Path) -> None:
     [[attempt]] = await policy.generate([ask("What is 2 + 3?")], [[1]], SamplingParams(max_tokens=8))
     assert attempt.error is None
     await policy.aclose()
+
+
+def tool(name: str, *arguments: str) -> Tool:
+    values = {argument: {"type": "string"} for argument in arguments}
+    return Tool(name=name, description="", parameters={"type": "object", "properties": values})
+
+
+@pytest.mark.parametrize(
+    ("asked", "call"),
+    [
+        ("Run mv a.txt k.txt.", ToolCall(name="run_command", arguments={"command": "mv a.txt k.txt"})),
+        (
+            "Call write_file with path q.txt and content moon.",
+            ToolCall(name="write_file", arguments={"path": "q.txt", "content": "moon"}),
+        ),
+    ],
+)
+async def test_the_one_for_tools_calls_what_it_is_told(asked: str, call: ToolCall) -> None:
+    tools = (
+        tool("list_dir", "path"),
+        tool("read_file", "path"),
+        tool("run_command", "command"),
+        tool("write_file", "path", "content"),
+    )
+    policy = open_policy("builtin:tiny-tools")
+    params = SamplingParams(max_tokens=60, temperature=0.0, tools=tools)
+    [[attempt]] = await policy.generate([ask(asked)], [[0]], params)
+    assert policy.id.startswith("builtin:tiny-tools@")
+    assert attempt.completion[0].tool_calls == (call,)
+    await policy.aclose()
+
+
+def test_a_built_in_model_that_is_not_there() -> None:
+    with pytest.raises(InputError, match="tiny-tool'"):
+        load_local("builtin:tiny-tool")

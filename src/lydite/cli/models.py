@@ -18,19 +18,22 @@ def list_(as_json: _Json = False) -> None:
     """The models that Lydite knows by name, and whether they are on this machine."""
     from lydite.cli.console import print_json
     from lydite.policies.smollm2 import cache_folder
-    from lydite.policies.tiny import tiny_folder
+    from lydite.policies.tiny import BUILT_IN, tiny_folder
 
     smollm2 = any(cache_folder().glob("smollm2*"))
     rows = [
-        {"name": "builtin:tiny", "parameters": "0.9M", "here": (tiny_folder() / "config.json").is_file()},
+        *(
+            {"name": name, "parameters": parameters, "here": (tiny_folder(name) / "config.json").is_file()}
+            for name, parameters in zip(BUILT_IN, ("0.9M", "1.0M"), strict=True)
+        ),
         {"name": "smollm2", "parameters": "135M", "here": smollm2},
     ]
     if as_json:
         print_json(rows)
         return
     for row in rows:
-        print(f"{row['name']:14} {row['parameters']:>6}  {'here' if row['here'] else 'fetched when first used'}")
-    print("hf:PATH        a folder in Hugging Face layout; hf:BASE+ADAPTER with a LoRA adapter")
+        print(f"{row['name']:18} {row['parameters']:>6}  {'here' if row['here'] else 'fetched when first used'}")
+    print("hf:PATH            a folder in Hugging Face layout; hf:BASE+ADAPTER with a LoRA adapter")
 
 
 @app.command()

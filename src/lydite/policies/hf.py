@@ -10,13 +10,14 @@ from typing import Any
 
 from lydite.errors import InputError
 from lydite.policies.protocol import Attempt, Prompt, SamplingParams, check_rows, check_sampling
+from lydite.policies.tiny import BUILT_IN
 from lydite.policies.toolcalls import Said, parsed, templated
 from lydite.policies.weights import load_folders, resolve
 from lydite.rollout import FinishReason, Message, Tool, prompt_text
 
 
 def open_hf(spec: str, *, plain: bool = False, batch: int = 32, device: str | None = None) -> HFPolicy:
-    """Load ``PATH``, ``BASE+ADAPTER``, ``builtin:tiny`` or ``smollm2`` as a policy.
+    """Load ``PATH``, ``BASE+ADAPTER``, a built-in model or ``smollm2`` as a policy.
 
     Args:
         spec: see :func:`lydite.policies.weights.resolve`.
@@ -29,7 +30,7 @@ def open_hf(spec: str, *, plain: bool = False, batch: int = 32, device: str | No
     """
     folders = resolve(spec)
     model, tokenizer = load_folders(folders, device=device)
-    prefix = "" if folders.name in ("builtin:tiny", "smollm2") else "hf:"
+    prefix = "" if folders.name in (*BUILT_IN, "smollm2") else "hf:"
     return HFPolicy(prefix + folders.id, model, tokenizer, plain=plain, batch=batch)
 
 

@@ -30,7 +30,11 @@ _BUILT_IN = {
     "replay": "lydite.policies.replay:ReplayPolicy",
     "vllm": "lydite.policies.vllm:open_vllm",
 }
-_WHOLE = {"builtin:tiny": "lydite.policies.tiny:open_tiny", "smollm2": "lydite.policies.smollm2:open_smollm2"}
+_WHOLE = {
+    "builtin:tiny": "lydite.policies.tiny:open_tiny",
+    "builtin:tiny-tools": "lydite.policies.tiny:open_tiny_tools",
+    "smollm2": "lydite.policies.smollm2:open_smollm2",
+}
 _OPTIONS = re.compile(r"(?P<body>.*)\?(?P<query>\w+=.*)", re.DOTALL)
 _FILE = re.compile(r"(?P<file>.+\.py):(?P<name>[A-Za-z_]\w*)")
 
@@ -39,10 +43,11 @@ def open_policy(spec: str, *, tasks: Iterable[Task] | None = None, **options: An
     """Open the policy that a spec names.
 
     ========================  =============================================================================
-    ``builtin:tiny``          the model that the package carries
+    ``builtin:tiny``          the model that the package carries; it knows arithmetic
+    ``builtin:tiny-tools``    another one; it calls tools as it is told, and has to learn what tasks want
     ``smollm2``               SmolLM2-135M-Instruct, fetched once
     ``hf:PATH``               a transformers model folder
-    ``hf:BASE+ADAPTER``       the same with a LoRA adapter; BASE is a folder, ``builtin:tiny`` or ``smollm2``
+    ``hf:BASE+ADAPTER``       the same with a LoRA adapter; BASE is a folder, a built-in model or ``smollm2``
     ``vllm:PATH``             a model folder in vLLM
     ``openai:MODEL``          an OpenAI-compatible server (``OPENAI_BASE_URL``, ``OPENAI_API_KEY``)
     ``replay:FILE``           recorded answers

@@ -58,7 +58,7 @@ class ModelFolders(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def resolve(spec: str) -> ModelFolders:
-    """Find the folders of ``BASE`` or ``BASE+ADAPTER``; BASE is ``builtin:tiny``, ``smollm2`` or a folder.
+    """Find the folders of ``BASE`` or ``BASE+ADAPTER``; BASE is a built-in model, ``smollm2`` or a folder.
 
     ``smollm2`` is fetched when it is not in the cache yet.
 
@@ -79,10 +79,12 @@ def resolve(spec: str) -> ModelFolders:
 
 
 def _base(name: str) -> Path:
-    if name == "builtin:tiny":
-        from lydite.policies.tiny import tiny_folder
+    if name.startswith("builtin:"):
+        from lydite.policies.tiny import BUILT_IN, tiny_folder
 
-        return tiny_folder()
+        if name not in BUILT_IN:
+            raise InputError(f"no model is called '{name}'", remedy=f"built in: {', '.join(BUILT_IN)}")
+        return tiny_folder(name)
     if name == "smollm2":
         from lydite.policies.smollm2 import smollm2_folder
 

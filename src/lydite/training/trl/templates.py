@@ -3,7 +3,7 @@
 A template has to render tools, calls and answers; what stands before must stay as it is when a turn is added
 (prefix-preserving), for tokens of turns are put behind each other; and calls have to be readable again. A tokenizer
 that lacks the first gets the short template below, which needs ChatML's ``<|im_start|>`` and ``<|im_end|>`` only: one
-line a tool, its name and the names of its arguments. It is saved with the model.
+line a tool, its name and the names of its arguments. It is saved with the model. The built-in models have the same one.
 """
 
 from __future__ import annotations
