@@ -49,6 +49,10 @@ def script(text: str) -> dict[str, Any]:
         ({"checker": script("print(1.0)")}, ("passes_untouched", "checker")),
         ({"setup_commands": ["echo red > a.txt"]}, ("passes_untouched", "checker")),
         ({"setup_files": {"a.txt": "red", "b.txt": ""}}, ("passes_untouched", "checker")),
+        (
+            {"checker": {"type": "file_exists", "config": {"paths": ["a.txt", "b.txt"]}}},
+            ("scores_untouched", "checker"),
+        ),
         ({"solution": {"files": {"a.txt": "blue"}}}, ("solution", "solution")),
         ({"solution": {"commands": ["echo red > a.txt", "cat nothing"]}}, ("solution", "solution.commands.1")),
         ({"solution": {"files": {"b.txt/a.txt": "x"}}}, ("solution", "solution.files.b.txt/a.txt")),

@@ -57,7 +57,18 @@ def _tried(task: Task, bench: Bench) -> Iterator[Finding]:
         return
     if task.env == "none" and any(part.type in STATE for _, part in walk(task.checker)):
         return  # another rule says so
-    if verify(task, "", state=state).outcome is Outcome.CORRECT:
+    nothing = verify(task, "", state=state)
+    if state is not None and nothing.outcome is Outcome.PARTIAL:
+        held = [part.name for part in nothing.parts if part.score]
+        message = f"the untouched workspace already scores {nothing.score:.2g}"
+        yield Finding(
+            rule="scores_untouched",
+            message=message + (f": {', '.join(held)[:200]} hold before anything is done" if held else ""),
+            task=task.id,
+            field="checker",
+            remedy="doing nothing is rewarded: ask for what is not there before, or put what must stay into a gate",
+        )
+    if nothing.outcome is Outcome.CORRECT:
         what = "an empty answer" if state is None else "the untouched workspace"
         remedy = "let the checker ask for what is not there before"
         message = f"{what} is judged correct"

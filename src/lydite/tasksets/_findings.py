@@ -25,6 +25,7 @@ Rule = Literal[
     "no_verifier",
     "setup_fails",
     "passes_untouched",
+    "scores_untouched",
     "solution",
     "not_tried",
 ]

@@ -1,7 +1,7 @@
 """What is wrong, or likely wrong, with a set of tasks. Each rule is one small function; none runs anything.
 
-Rules that need to judge (``no_verifier``, ``setup_fails``, ``passes_untouched``, ``solution``) come from the caller:
-this room reads, it does not judge.
+Rules that need to judge (``no_verifier``, ``setup_fails``, ``passes_untouched``, ``scores_untouched``,
+``solution``) come from the caller: this room reads, it does not judge.
 """
 
 from __future__ import annotations
