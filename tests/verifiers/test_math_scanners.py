@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lydite.verifiers import text as scanners
-from lydite.verifiers.math import claims, disclaimed, second_thoughts, tail, tokens
+from lydite.verifiers.math import claims, disclaimed, rejections, revisions, second_thoughts, tail, tokens
 from lydite.verifiers.math.normalise import _dressed, trim
 from lydite.verifiers.text import holds
 
@@ -52,8 +52,8 @@ def test_what_retracts_holds_one_of_its_words(text: str) -> None:
 @pytest.mark.parametrize("pattern", ["_BY_PRONOUN", "_AT_ONCE", "_BY_NAME", "_OBJECT"])
 @given(data=st.data())
 def test_what_rejects_holds_one_of_its_words(pattern: str, data: st.DataObject) -> None:
-    text = data.draw(matches(getattr(second_thoughts, pattern)))
-    assert holds(text, second_thoughts._REJECTING)
+    text = data.draw(matches(getattr(rejections, pattern)))
+    assert holds(text, rejections._REJECTING)
 
 
 @given(matches(second_thoughts._SLIPS))
@@ -61,9 +61,9 @@ def test_what_slips_holds_one_of_its_words(text: str) -> None:
     assert holds(text, second_thoughts._SLIPPING)
 
 
-@given(matches(second_thoughts._STATES))
+@given(matches(revisions._STATES))
 def test_what_states_holds_one_of_its_words(text: str) -> None:
-    assert holds(text, second_thoughts._STATING)
+    assert holds(text, revisions._STATING)
 
 
 @given(matches(scanners._REFUSALS))
@@ -155,7 +155,8 @@ texts = st.lists(
             "#### 7", "####", "7", "8", " apples", " dollars.", " million", "\\%", " not ", "is not the answer", " or ",
             ",000", "The answer is ", "answer: ", "<answer>", "</answer>", "<think>", "</think>", "% ", "<!--", "-->",
             " wait,", "\\cancel{", "\\sqrt{2}", "box", ", which is 7", "\\text{ cm}", "^2", " km/h", "²", "…", "%",
-            "<|im_end|>", "Final result: ", "One option is ", "%",
+            "<|im_end|>", "**", "is $7$.",
+            "Final result: ", "One option is ", "%",
         ]
     ),
     max_size=8,

@@ -12,6 +12,8 @@ from lydite.verifiers.math.extraction import MAX_BOXES, Extraction
 from lydite.verifiers.math.tail import CLOSING, NOTHING, looked_at, replaced, short_look, withdrawn
 from lydite.verifiers.text import Box
 
+_KEPT = MAX_ANSWER + 1
+"""Characters of a box: by the last one, a longer answer is seen to be too long."""
 _JOIN = re.compile(
     r"[\s$,;.&()\[\]\\]{0,12}(?:and|or|und|oder|et|y)?[\s$,;\\(\[&]{0,12}"
     r"(?:\\(?:quad|qquad|text\{ ?(?:and|or) ?\})[\s$,]{0,8})?"
@@ -31,7 +33,7 @@ def of_boxes(text: str, found: list[Box], policy: str) -> Extraction:
     hedged = not stands or back
     if hedged and after is not None and policy == "lenient" and replaced(tail, after):
         return Extraction((after.text,), "anchor")
-    answer = last.content.strip()[:MAX_ANSWER]
+    answer = last.content.strip()[:_KEPT]
     if may_belong(tail):
         answer = belongs(answer, tail)
     if last.start and text[last.start - 1] in ADJOINING:
@@ -40,7 +42,7 @@ def of_boxes(text: str, found: list[Box], policy: str) -> Extraction:
         answer = (sign or "") + answer
     if len(found) == 1:
         return Extraction((answer,), "box", "one", hedged, False, again, rejected)
-    contents = [*(box.content.strip()[:MAX_ANSWER] for box in found[:-1]), answer]
+    contents = [*(box.content.strip()[:_KEPT] for box in found[:-1]), answer]
     if all(content == answer for content in contents):
         return Extraction((answer,), "box", hedged=hedged, after=again, rejected=rejected)
     if len(found) > MAX_BOXES:

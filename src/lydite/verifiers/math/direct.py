@@ -25,7 +25,12 @@ MAX_TAIL = 40
 """Characters behind a box, of a marker's line, or from "answer is" on, that are seen at a glance."""
 
 _COMMENT = re.compile(r"[ \t]*%")
-_SAID = re.compile(r"[Aa]nswer(?: is|:) (-?\$?(?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(?:\.\d{1,15})?)\.?\Z", re.ASCII)
+_NUMBER = r"-?(?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(?:\.\d{1,15})?"
+_SAID = re.compile(
+    rf"[Aa]nswer(?: is[ *:]{{1,4}}|\*{{0,2}}:[\s*]{{0,4}})(?:\$({_NUMBER})\$|(\$?{_NUMBER}))[.*]{{0,3}}\s{{0,2}}\Z",
+    re.ASCII,
+)
+_TAGGED = re.compile(rf"<answer>\s{{0,2}}({_NUMBER})\s{{0,2}}</answer>\s{{0,2}}\Z", re.ASCII)
 
 
 def at_a_glance(text: str, policy: str) -> tuple[str, Place] | None:
@@ -42,8 +47,11 @@ def at_a_glance(text: str, policy: str) -> tuple[str, Place] | None:
     if "\\" in text and (word := text.rfind("box")) >= 0:
         boxed = _box(text, word)
         return None if boxed is None else (boxed, "box")
-    if policy == "strict" or ("<" in text and (text.rfind("nswer>") >= 0 or text.rfind("NSWER>") >= 0)):
+    if policy == "strict":
         return None
+    if "<" in text and ((place := text.rfind("nswer>")) >= 0 or text.rfind("NSWER>") >= 0):
+        tagged = _tag(text, place)
+        return None if tagged is None else (tagged, "tag")
     if "#" in text and (place := text.rfind("####")) >= 0:
         marked = _marker(text, place)
         return None if marked is None else (marked, "marker")
@@ -63,6 +71,8 @@ def _box(text: str, word: int) -> str | None:
     if not 0 < len(text) - end <= MAX_TAIL or end < 0:
         return None
     content, tail = text[word + 6 : end].strip(), text[end + 1 :]
+    if len(content) > claims.MAX_ANSWER:
+        return None
     if "\\" in content and ("cancel" in content or "\\s" in content):
         return None
     if "}" in tail or (text.rfind("\\", 0, start) >= 0 and text.rfind("box", 0, word) >= 0):
@@ -72,6 +82,15 @@ def _box(text: str, word: int) -> str | None:
     if not content.strip(EMPTY) or (look := short_tail(tail)) == "says more" or denied(text, start, end + 1):
         return None
     return content if look == "nothing" else belongs(content, tail)
+
+
+def _tag(text: str, last: int) -> str | None:
+    """The number in the only ``<answer>`` of a text, at its end."""
+    start = text.rfind("<answer>", max(0, last - MAX_TAIL))
+    said = _TAGGED.match(text, start) if start >= 0 else None
+    if said is None or text.rfind("nswer>", 0, start) >= 0 or text.rfind("NSWER>", 0, start) >= 0:
+        return None
+    return said.group(1)
 
 
 def _marker(text: str, place: int) -> str | None:
@@ -84,9 +103,10 @@ def _marker(text: str, place: int) -> str | None:
 def _claim(text: str) -> str | None:
     """The number that the end of a text claims to be the answer, where nothing else in it claims anything."""
     place = text.rfind("nswer", max(0, len(text) - MAX_TAIL)) - 1
-    said = _SAID.match(text, place) if place >= 0 and text.isascii() else None
+    said = _SAID.match(text, place) if place >= 0 else None
     if said is None or (place and (text[place - 1].isalnum() or text[place - 1] == "_")):
         return None
-    if claims.has_claims(text, place) or denied(text, said.start(1), said.end(1)):
+    group = 1 if said.group(1) is not None else 2
+    if claims.has_claims(text, place) or denied(text, *said.span(group)):
         return None
-    return said.group(1)
+    return said.group(group)

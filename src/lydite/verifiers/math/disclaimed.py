@@ -14,7 +14,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from lydite.verifiers.math.second_thoughts import ASIDE, REJECTS
+from lydite.verifiers.math.rejections import ASIDE, REJECTS
 from lydite.verifiers.text import Box, box_commands, closing_brace, places
 
 # A denial and at most two words, right before a number: "it is not 2.5", "it can't be 2.5", "it is never equal to 2.5".
@@ -52,6 +52,7 @@ _BEHIND = re.compile(
     r"[\s$)\]\\,]{0,4}+(?:(?:is|was|are) (?:never|in no way)\b|" + REJECTS + "|" + ASIDE + ")", re.IGNORECASE
 )
 _AROUND = " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f$)]\\,"
+_BETWEEN = " :$(\\\n*"
 _BEGINNINGS = frozenset([
     "wo", "we", "is", "wa", "ar", "ca", "co", "mu", "sh", "ha", "ne", "do", "di", "fa", "vi", "un", "ov", "mi", "om",
     "fo", "ig",
@@ -111,6 +112,8 @@ def denied(text: str, start: int, end: int | None = None) -> bool:
     """Whether the words right before ``start``, or right behind ``end``, deny what stands between."""
     before = text[max(0, start - 80) : start]
     before = before[before.rfind(". ") + 1 :]
+    words = before.rstrip(_BETWEEN)  # no denial reaches over the end of a line, but for the end of the line above
+    before = before[words.rfind("\n") + 1 :]
     if not before.isascii():
         before = before.replace("’", "'")
     if may_deny(before) and _BEFORE.search(before.replace("*", "")):

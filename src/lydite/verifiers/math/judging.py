@@ -14,7 +14,7 @@ from lydite.verifiers.math.extraction import Extraction
 from lydite.verifiers.math.nodes import TooBigError
 from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.restated import is_echoed, is_restated
-from lydite.verifiers.math.second_thoughts import NO_SOLUTION
+from lydite.verifiers.math.revisions import NO_SOLUTION
 from lydite.verifiers.math.sentences import stated
 from lydite.verifiers.math.spread import flat
 from lydite.verifiers.math.work import MAX_STEPS, TooLongError, working

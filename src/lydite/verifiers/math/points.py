@@ -3,6 +3,9 @@
 Sample points are derived from the symbols' names, of either sign; for roots, absolute values and the like, far from
 zero as well. Symbols are real, unless i occurs: where neither side is a real number (the root of x^3 at -2), a point
 says nothing against them. With symbols under a factorial, the points are whole numbers.
+
+A difference is one that stays as digits are added. What cancels leaves a residue of rounding, of any size once it is
+multiplied, which shrinks instead: 10^40 (x - pi (x / pi)) is 0, whatever is computed.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ import hashlib
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
 
 from lydite.verifiers.math import precise
 from lydite.verifiers.math.evaluate import Point, number
@@ -21,6 +25,8 @@ from lydite.verifiers.math.work import pay
 POINTS, FAR_POINTS = 4, 2
 ROUGH, FINE, FINEST = 60, 120, 500
 """Digits that are computed; of these the last quarter may differ."""
+MORE = 40
+"""Digits that are added to tell a difference from a residue."""
 
 _ZERO: precise.Number = (precise.ZERO, precise.ZERO)
 
@@ -82,9 +88,11 @@ def differ_at_once(a: Node, b: Node) -> bool:
     names = one.names or other.names
     whole = bool(names) and (one.whole or other.whole)
     x, y = value(a, 0, whole, ROUGH), value(b, 0, whole, ROUGH)
-    if x is None or y is None or _same(x, y, ROUGH):
+    if x is None or y is None:
         return False
-    return not names or one.imaginary or other.imaginary or _is_real(x) or _is_real(y)
+    if names and not (one.imaginary or other.imaginary or _is_real(x) or _is_real(y)):
+        return False
+    return _told(a, b, 0, whole, ROUGH) == "differ"
 
 
 def agree(a: Node, b: Node) -> bool:
@@ -107,7 +115,10 @@ def agree(a: Node, b: Node) -> bool:
             continue
         if x is None or y is None:
             return False
-        same = _same(x, y, ROUGH)
+        seen = _told(a, b, index, whole, ROUGH)
+        if seen == "unknown":
+            continue
+        same = seen == "same"
         if real and not _is_real(x) and not _is_real(y):
             unreal += 1
             clashes += not same
@@ -168,7 +179,9 @@ def _computed(node: Node, index: int, whole: bool, digits: int) -> precise.Numbe
         told = number(node, place, digits)
         if told != _ZERO and _size(told).adjusted() < -digits // 2:
             finer = number(node, place, digits + 40)
-            if _size(finer).adjusted() < _size(told).adjusted() - 20:  # it shrinks with precision: a residue
+            if (
+                finer == _ZERO or _size(finer).adjusted() < _size(told).adjusted() - 20
+            ):  # it shrinks with precision: a residue
                 return _ZERO
         return told
     except UndefinedError:
@@ -176,8 +189,23 @@ def _computed(node: Node, index: int, whole: bool, digits: int) -> precise.Numbe
 
 
 def _agree_at(a: Node, b: Node, index: int, whole: bool, digits: int) -> bool:
-    x, y = value(a, index, whole, digits), value(b, index, whole, digits)
-    return x is None or y is None or _same(x, y, digits)
+    return _told(a, b, index, whole, digits) != "differ"
+
+
+def _told(a: Node, b: Node, index: int, whole: bool, digits: int) -> Literal["same", "differ", "unknown"]:
+    """What a sample point tells of two sides; unknown where one has no value, or more digits tell other things."""
+    gaps: list[precise.Number] = []
+    for more in (0, MORE, 2 * MORE):
+        x, y = value(a, index, whole, digits + more), value(b, index, whole, digits + more)
+        if x is None or y is None:
+            return "unknown"
+        if _same(x, y, digits + more):
+            return "same"
+        gaps.append((x[0] - y[0], x[1] - y[1]))
+        if more and _size(precise.add(gaps[-2], (-gaps[-1][0], -gaps[-1][1]))) <= _size(gaps[-1]) / 2:
+            return "differ"
+    shrinks = all(_size(later) <= _size(gap).scaleb(-MORE // 2) for gap, later in pairwise(gaps))
+    return "same" if shrinks else "unknown"
 
 
 def _same(x: precise.Number, y: precise.Number, digits: int) -> bool:

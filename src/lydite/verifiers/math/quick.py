@@ -7,12 +7,12 @@ from fractions import Fraction
 
 from lydite.verdict import Outcome, Verdict
 
-_WHOLE = re.compile(r"-?(?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})", re.ASCII)
+_WHOLE = re.compile(r"(?:-|\\?\$)?(?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})", re.ASCII)
 _INCORRECT = Outcome.INCORRECT
 
 
 class Quick:
-    """A gold that is a number and nothing else, and the verdict on who repeats it.
+    """A gold that is a number and nothing else, and the verdict on who repeats it. That it is dollars is forgiven.
 
     What it says of an answer, reading and comparing it would say as well: a test holds the two together.
     """
@@ -39,7 +39,7 @@ class Quick:
         if not said.isdigit() or len(said) > 15:
             if _WHOLE.fullmatch(said) is None:
                 return None
-            value = int(said.replace(",", ""))
+            value = int(said.replace(",", "").lstrip("\\$"))
         elif said.isascii():
             value = int(said)
         else:

@@ -122,7 +122,7 @@ class MathCheck:
         seen = at_a_glance(rest, self.config.extraction) if rest is not None else None
         if seen is not None and self._quick is not None and (submission.prompt is None or seen[1] == "box"):
             verdict = self._quick(seen[0])
-            if verdict is not None:
+            if verdict is not None and not ("$" in seen[0] and "implify" in submission.text[:1500]):
                 return verdict
         try:
             if rest is None:
