@@ -23,8 +23,8 @@ from lydite.errors import InputError, MissingExtraError
 from lydite.ledger import RunFolder, verify_run
 from lydite.ledger.chain import link
 from lydite.ledger.changes import Swap, by_swaps
-from lydite.ledger.merkle import inclusion, root_of
-from lydite.ledger.proof import Proof, encode, prove
+from lydite.ledger.merkle import consistency, inclusion, root_of
+from lydite.ledger.proof import Proof, encode, prove, prove_extension
 from lydite.ledger.proof_check import check_proof
 from lydite.sampling import Judge, rescore
 from lydite.sandbox import Snapshot
@@ -292,6 +292,49 @@ def test_what_an_episode_left_behind_goes_along(tmp_path: Path) -> None:
     assert "left behind" in str(check_proof(encoded(changed)).problem)
 
 
+def test_a_ledger_is_shown_to_be_a_continuation_of_each_earlier_head(tmp_path: Path) -> None:
+    heads = []
+    with RunFolder.create(tmp_path / "run", kind="k", settings={}, tasks=()) as folder:
+        from ledger_making import TASKS
+
+        folder.add_tasks(TASKS)
+        for at in range(0, 8, 2):
+            folder.append(grades()[at : at + 2])
+            heads.append(folder.info.head)
+        folder.append([grades(phase="one")[0]])
+        heads.append(folder.info.head)
+        folder.finish()
+    for old in heads:
+        data = prove_extension(RunFolder.open(tmp_path / "run"), old)
+        found = check_proof(data, head=heads[-1], extends=old)
+        assert (found.problem, found.extends, found.anchors) == (None, old, ("head", "earlier head"))
+        assert (check_proof(data, extends=heads[-1]).problem is None) == (old == heads[-1])
+        document = decoded(data)
+        document["consistency"] = [*document["consistency"], "0" * 64]
+        assert check_proof(encoded(document)).problem is not None
+        if len(document["consistency"]) > 1:
+            document["consistency"] = [*document["consistency"][:-2], "0" * 64]
+            assert "rewritten" in str(check_proof(encoded(document)).problem)
+    with pytest.raises(InputError, match="no record has this hash"):
+        prove_extension(RunFolder.open(tmp_path / "run"), "0" * 64)
+    single = prove(RunFolder.open(tmp_path / "run"), "sample/t0/0")
+    assert "no proof that a ledger was continued" in str(check_proof(single, extends=heads[0]).problem)
+
+
+def test_a_head_of_records_that_were_rewritten_since_is_not_extended(tmp_path: Path) -> None:
+    """Whoever rewrites records before a head that was noted, and keeps that head's line, has another tree below it."""
+    path = make_run(tmp_path / "run")
+    noted = RunFolder.open(path).info.head
+    with RunFolder.reopen(path) as folder:
+        folder.append(grades(phase="more"))
+        folder.finish()
+    data = decoded(prove_extension(RunFolder.open(path), noted))
+    lines = [json.loads(line)["hash"] for line in (path / "ledger.jsonl").read_text().splitlines()]
+    hashes = [bytes.fromhex(name) for name in ["0" * 64, *lines[1:]]]  # as if the first record were another
+    data["consistency"] = [part.hex() for part in consistency(hashes[:-1], 7)]
+    assert check_proof(encoded(data), extends=noted).problem is not None
+
+
 def older(path: Path) -> None:
     """Make a run as it was written before heads committed to a tree."""
     from lydite.ledger.info import read_info, write_info
@@ -367,6 +410,12 @@ def test_the_commands(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     said = json.loads(out)
     assert (code, said["ok"], said["id"], said["anchors"]) == (0, True, "sample/t1/1", ["root", "head", "public key"])
     assert (said["judged_again"], said["signature"]["good"]) == ("same", True)
+    earlier = json.loads((run / "ledger.jsonl").read_bytes().splitlines()[11])["hash"]
+    chain = tmp_path / "chain.json"
+    assert command(capsys, "ledger", "prove", run, "--extends", earlier, "-o", chain)[0] == 0
+    code, out, told = command(capsys, "ledger", "check", chain, "--head", head, "--extends", earlier, "--json")
+    assert (code, json.loads(out)["anchors"], "continues the ledger" in told) == (0, ["head", "earlier head"], True)
+    assert command(capsys, "ledger", "prove", run, "-o", chain)[0] == 2
     code, _, told = command(capsys, "ledger", "check", file)
     assert (code, "agrees with itself only" in told) == (0, True)
     assert command(capsys, "ledger", "check", file, "--head", "0" * 64)[0] == 1

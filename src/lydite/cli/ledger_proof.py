@@ -24,8 +24,12 @@ def keygen(
 
 def prove(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The run folder.", show_default=False)],
-    rollout: Annotated[str, typer.Argument(metavar="ID", help="One attempt, such as sample/t1/0.", show_default=False)],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Replaced whole.", show_default=False)],
+    rollout: Annotated[str | None, typer.Argument(metavar="[ID]", help="One attempt, such as sample/t1/0.")] = None,
+    extends: Annotated[
+        str | None,
+        typer.Option(metavar="HASH", help="Instead of ID: an earlier head; the ledger was only continued since."),
+    ] = None,
     verdicts: Annotated[
         str,
         typer.Option(metavar="WHICH", help="old (recorded first), rescored (the latest), or a rescoring's name."),
@@ -37,15 +41,30 @@ def prove(
         Path | None, typer.Option(metavar="FILE", help="Sign the head with this private key.", show_default=False)
     ] = None,
 ) -> None:
-    """Write a proof that one record stands in the ledger: a small file that is checked without the run."""
+    """Write a proof that one record stands in the ledger: a small file that is checked without the run.
+
+    With --extends: a proof that the ledger with the head of now is a continuation of the one with an earlier head.
+    """
     from lydite.cli.console import err
+    from lydite.errors import InputError
     from lydite.ledger import RunFolder
     from lydite.ledger.proof import prove as make
-    from lydite.ledger.proof import write
+    from lydite.ledger.proof import prove_extension, write
+    from lydite.ledger.verify import hash_given
 
-    data = make(RunFolder.open(run, verdicts=verdicts), rollout, with_sample=with_sample, key=key)
+    folder, earlier = RunFolder.open(run, verdicts=verdicts), hash_given(extends, "--extends")
+    if (rollout is None) == (earlier is None):
+        raise InputError("one of both is needed", field="ID or --extends", remedy=f"`lydite show {run}` lists the ids")
+    if earlier is not None and with_sample:
+        raise InputError("goes with an ID only", field="--with-sample", remedy="leave it out")
+    data = (
+        make(folder, rollout, with_sample=with_sample, key=key)
+        if rollout is not None
+        else prove_extension(folder, earlier or "", key=key)
+    )
     write(out, data)
-    err.print(f"{out}: {len(data):,} bytes; lydite ledger check {out} --head HEAD", markup=False)
+    also = "" if rollout is not None else " --extends EARLIER"
+    err.print(f"{out}: {len(data):,} bytes; lydite ledger check {out} --head HEAD{also}", markup=False)
 
 
 def check(
@@ -54,6 +73,9 @@ def check(
     root: Annotated[str | None, typer.Option(metavar="HASH", help="The root as noted elsewhere.")] = None,
     public_key: Annotated[
         str | None, typer.Option("--public-key", metavar="FILE|HEX", help="Whose signature it must have.")
+    ] = None,
+    extends: Annotated[
+        str | None, typer.Option(metavar="HASH", help="A head noted earlier: the ledger was only continued since.")
     ] = None,
     judge: Annotated[
         bool, typer.Option("--judge", help="Derive the verdict again from the sample in the file, and compare.")
@@ -72,12 +94,13 @@ def check(
     from lydite.ledger.verify import hash_given
 
     wanted = hash_given(head, "--head"), hash_given(root, "--root")
+    earlier = hash_given(extends, "--extends")
     key = None if public_key is None else signing.public_key(public_key)
     try:
         data = file.read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=file) from None
-    found = check_proof(data, head=wanted[0], root=wanted[1], key=key, judge=judge)
+    found = check_proof(data, head=wanted[0], root=wanted[1], key=key, extends=earlier, judge=judge)
     if as_json:
         print_json(_summary(file, found))
     _tell(file, found)
@@ -100,6 +123,7 @@ def _summary(file: Path, found: Checked) -> dict[str, Any]:
         "root": found.root,
         "head_commits": found.head_commits,
         "signature": {"key": found.key, "good": found.signature} if found.key is not None else None,
+        "extends": found.extends,
         "anchors": found.anchors,
         "judged_again": found.again.match if found.again is not None else None,
     }
@@ -121,6 +145,8 @@ def _tell(file: Path, found: Checked) -> None:
     score = "no score" if verdict.score is None else f"score {verdict.score:g}"
     err.print(f"{verdict.outcome}: {verdict.reason}; {score}; reward {record.reward}", markup=False)
     err.print(f"head {found.head}\nroot {found.root}", markup=False)
+    if found.extends is not None:
+        err.print(f"continues the ledger that ended in {found.extends}", markup=False)
     if found.again is not None:
         err.print(f"judged again: {found.again.match}{': ' if found.again.why else ''}{found.again.why}", markup=False)
     if found.signature is None and found.key is not None:

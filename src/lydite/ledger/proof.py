@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -22,11 +22,11 @@ import msgspec
 from lydite.codec import canonical
 from lydite.errors import InputError
 from lydite.ledger import rescorings, signing
-from lydite.ledger.audit import audit
-from lydite.ledger.chain import hash_in
+from lydite.ledger.audit import Audit, audit
+from lydite.ledger.chain import RESCORING, hash_in, kind_of, root_in
 from lydite.ledger.contents import LEDGER, Contents
 from lydite.ledger.files import Lines, replace
-from lydite.ledger.merkle import inclusions
+from lydite.ledger.merkle import consistency, inclusions
 from lydite.ledger.record import Row
 from lydite.task import Task
 
@@ -60,8 +60,8 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         sample: its line of ``rollouts.jsonl``.
-        task: its task as it was judged, without its labels (split, difficulty), of which no record speaks; ``None`` where
-            it is not in the run.
+        task: its task as it was judged, without its labels (split, difficulty), of which no record speaks; ``None``
+            where it is not in the run.
         state: what the episode left behind (packed, zlib, base64); ``None`` where there was no episode.
     """
 
@@ -89,6 +89,8 @@ class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         record: what is proved.
         before, after: its neighbours; ``None`` where it is the first or the last.
         head: the last record; ``None`` where that is the one that is proved.
+        consistency: where the record was the head earlier: hashes (hex) that show that the tree which the head commits
+            to begins with the one which that record commits to; so the ledger was only continued since.
         evidence: what was judged.
         signature: under the head.
     """
@@ -102,6 +104,7 @@ class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     before: Linked | None
     after: Linked | None
     head: Linked | None
+    consistency: tuple[str, ...] | None = None
     evidence: Evidence | None = None
     signature: Signature | None = None
 
@@ -119,32 +122,78 @@ def prove(run: Contents, rollout: str, *, with_sample: bool = False, key: Path |
         InputError: the run is damaged, the rollout is not in it, or the key cannot be used.
         MissingExtraError: a key is given and the library for it is not installed.
     """
-    found = audit(run.path, run.info)
-    if found.problem is not None:
-        raise InputError(f"the run is damaged: {found.problem}", path=run.path, remedy="lydite ledger verify")
+    found = _audited(run)
     row = next((row for row in run.rows() if row.rollout.id == rollout), None)
     if row is None or row.seq > found.records:
         raise InputError(f"no rollout {rollout!r} is recorded", path=run.path, remedy="`lydite show RUN` lists the ids")
+    return _file(run, found, row.seq, key, evidence=_evidence(run, row) if with_sample else None)
+
+
+def prove_extension(run: Contents, head: str, *, key: Path | None = None) -> bytes:
+    """The bytes of a proof file about the record that was the head earlier: that the ledger was only continued since.
+
+    Args:
+        run: the run folder. It is audited first.
+        head: as it was noted then, hex.
+        key: file of a private key to sign the head of now with.
+
+    Raises:
+        InputError: the run is damaged, no record has that hash or none that can be the head of a finished command, or
+            the key cannot be used.
+        MissingExtraError: a key is given and the library for it is not installed.
+    """
+    found = _audited(run, find=head)
+    if not found.at:
+        raise InputError("no record has this hash", path=run.path, field="--extends", remedy="lydite ledger verify")
+    line = next(line for seq, line in enumerate(Lines(run.path / LEDGER), 1) if seq == found.at)
+    if not found.commits or root_in(line) is None or kind_of(line) == RESCORING:
+        raise InputError(
+            f"record {found.at} or the last one cannot be compared: they do not commit to the records before them, or"
+            " begin a rescoring",
+            path=run.path,
+            field="--extends",
+            remedy="`lydite ledger verify --extends` compares within the run",
+        )
+    return _file(run, found, found.at, key, extension=True)
+
+
+def _audited(run: Contents, find: str | None = None) -> Audit:
+    found = audit(run.path, run.info, find=find)
+    if found.problem is not None:
+        raise InputError(f"the run is damaged: {found.problem}", path=run.path, remedy="lydite ledger verify")
+    return found
+
+
+def _file(
+    run: Contents,
+    found: Audit,
+    seq: int,
+    key: Path | None,
+    *,
+    evidence: Evidence | None = None,
+    extension: bool = False,
+) -> bytes:
     size = found.records
-    places = sorted({place for place in (1, row.seq - 1, row.seq, row.seq + 1, size) if 1 <= place <= size})
-    linked = _linked(run.path, size, places, committed=found.commits)
-    info, root = run.info, found.root
-    origin = Origin(info.kind, info.settings_digest, info.created, info.origin.sha256)
-    signature = None
+    hashes, linked = _linked(run.path, size, {1, seq - 1, seq, seq + 1, size}, committed=found.commits)
+    proved = None
+    if extension:
+        proved = _hex(consistency(hashes[:-1], seq - 1)) if 1 < seq < size else ()
+    info, signature = run.info, None
     if key is not None:
-        said = signing.statement(genesis=info.genesis, size=size, root=root, head=found.head)
+        said = signing.statement(genesis=info.genesis, size=size, root=found.root, head=found.head)
         value, public = signing.sign(key, said)
         signature = Signature(public, value)
     proof = Proof(
-        run=origin,
+        run=Origin(info.kind, info.settings_digest, info.created, info.origin.sha256),
         size=size,
-        root=root,
+        root=found.root,
         first=linked[1],
-        record=linked[row.seq],
-        before=linked.get(row.seq - 1),
-        after=linked.get(row.seq + 1),
-        head=linked[size] if row.seq != size else None,
-        evidence=_evidence(run, row) if with_sample else None,
+        record=linked[seq],
+        before=linked.get(seq - 1),
+        after=linked.get(seq + 1),
+        head=linked[size] if seq != size else None,
+        consistency=proved,
+        evidence=evidence,
         signature=signature,
     )
     return encode(proof)
@@ -168,15 +217,16 @@ def write(path: Path, data: bytes) -> None:
     replace(path, data)
 
 
-def _linked(run: Path, size: int, places: Sequence[int], *, committed: bool) -> dict[int, Linked]:
-    """Lines at these places among the first ``size`` with their paths, by place.
+def _linked(run: Path, size: int, wanted: Collection[int], *, committed: bool) -> tuple[list[bytes], dict[int, Linked]]:
+    """The hashes of the first ``size`` records, and lines among these with their paths, by place.
 
     Args:
         run: the run folder.
         size: of the tree.
-        places: from 1, in order.
+        wanted: places, from 1; those that there are not are left out.
         committed: whether the last line commits to the tree below it.
     """
+    places = sorted(place for place in wanted if 1 <= place <= size)
     hashes: list[bytes] = []
     lines: dict[int, bytes] = {}
     for seq, line in enumerate(Lines(run / LEDGER), 1):
@@ -188,10 +238,11 @@ def _linked(run: Path, size: int, places: Sequence[int], *, committed: bool) -> 
     paths = dict(zip(places, inclusions(hashes, [place - 1 for place in places]), strict=True))
     lower = [place for place in places if place < size] if committed else []
     below = dict(zip(lower, inclusions(hashes[:-1], [place - 1 for place in lower]), strict=True))
-    return {
+    linked = {
         place: Linked(lines[place].decode(), _hex(paths[place]), _hex(below[place]) if place in below else None)
         for place in places
     }
+    return hashes, linked
 
 
 def _hex(path: Sequence[bytes]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from lydite.errors import InputError, MissingExtraError
 from lydite.ledger import signing, states
 from lydite.ledger.chain import RESCORE, SUFFIX_BYTES, genesis, hash_in, kind_of, root_in, suffix
 from lydite.ledger.faults import spelled
-from lydite.ledger.merkle import root_from
+from lydite.ledger.merkle import begins_with, root_from
 from lydite.ledger.proof import Evidence, Linked, Proof, hexes, unlabelled
 from lydite.ledger.reading import UNREADABLE, read_record, read_rescored, read_rescoring, read_rollout, read_task
 from lydite.ledger.record import Record, Rescoring
@@ -39,6 +39,8 @@ class Checked(msgspec.Struct, kw_only=True):
         signature: whether the signature is that key's; ``None`` where there is none, or it was not checked.
         anchors: what was noted elsewhere and agrees: ``head``, ``root``, ``public key``.
         rollout, task: what was judged, where the file holds it.
+        again: the verdict, derived again.
+        extends: the earlier head (hex) of which the ledger is a continuation, where the file says that.
     """
 
     problem: str | None = None
@@ -54,6 +56,7 @@ class Checked(msgspec.Struct, kw_only=True):
     rollout: Rollout | None = None
     task: Task | None = None
     again: Replayed | None = None
+    extends: str | None = None
 
 
 class _Unproved(Exception):  # noqa: N818
@@ -66,7 +69,13 @@ class _Place(msgspec.Struct):
 
 
 def check_proof(
-    data: bytes, *, head: str | None = None, root: str | None = None, key: str | None = None, judge: bool = False
+    data: bytes,
+    *,
+    head: str | None = None,
+    root: str | None = None,
+    key: str | None = None,
+    extends: str | None = None,
+    judge: bool = False,
 ) -> Checked:
     """Check a proof file.
 
@@ -74,6 +83,7 @@ def check_proof(
         data: its bytes.
         head, root: hashes that were noted elsewhere, hex.
         key: the public key that must have signed it, hex.
+        extends: a head that was noted earlier, hex: the ledger was only continued since.
         judge: derive the verdict again from the sample in the file, with the verifiers of this installation.
 
     Raises:
@@ -90,6 +100,7 @@ def check_proof(
         if proof.evidence is not None:
             _evidence(proof.evidence, found, judge=judge)
         _anchors(proof, found, head, root, key)
+        _extends(proof, found, extends)
     except _Unproved as error:
         found.problem = str(error)
         return found
@@ -231,6 +242,33 @@ def _anchors(proof: Proof, found: Checked, head: str | None, root: str | None, k
             raise _Unproved(f"it is signed by another key: {proof.signature.key}")
         agreed.append("public key")
     found.anchors = tuple(agreed)
+
+
+def _extends(proof: Proof, found: Checked, extends: str | None) -> None:
+    """The record was a head earlier, and the head of now commits to a tree that begins with the one of then."""
+    if proof.consistency is None:
+        if extends is not None:
+            raise _Unproved("it is no proof that a ledger was continued: `lydite ledger prove --extends` makes one")
+        return
+    old, new = root_in(proof.record.line.encode()), root_in((proof.head or proof.record).line.encode())
+    if old is None or new is None:
+        raise _Unproved("a head does not commit to the records before it")
+    try:
+        path = hexes(proof.consistency)
+        trees = bytes.fromhex(old.decode()), bytes.fromhex(new.decode())
+    except ValueError as error:
+        raise _Unproved(f"a path cannot be read: {error}") from None
+    nothing = found.seq in (1, found.size)  # before the first record there is none; the same head extends itself
+    if bool(path) and nothing:
+        raise _Unproved("a path leads nowhere")
+    if not nothing and not begins_with(trees[0], found.seq - 1, trees[1], found.size - 1, path):
+        raise _Unproved("the ledger does not begin with the one of the earlier head: it was rewritten")
+    name = hash_in(proof.record.line.encode())
+    if extends is not None:
+        if extends != name:
+            raise _Unproved(f"the earlier head in it is {name}, not the one that was noted")
+        found.anchors = (*found.anchors, "earlier head")
+    found.extends = name
 
 
 def _evidence(evidence: Evidence, found: Checked, *, judge: bool) -> None:
