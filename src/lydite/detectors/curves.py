@@ -77,7 +77,7 @@ class RewardWithoutTruth:
             "reward_slope": rise.slope, "reward_p": rise.p_rise,
             "second_slope": follow.slope, "second_p": follow.p_rise, "second_p_fall": follow.p_fall,
             "difference_slope": apart.slope, "difference_p": apart.p_rise,
-            "test": "Mann-Kendall, Hamed-Rao variance; Theil-Sen slopes",
+            "test": "Mann-Kendall, Yue-Wang variance; Theil-Sen slopes",
         }  # fmt: skip
         return Flag(detector=self.name, version=self.version, bars=self.bars, evidence=evidence)
 
@@ -122,7 +122,7 @@ class FormOverSubstance:
         evidence: dict[str, Any] = {
             "points": rise.n, "looks": looks, "level": level, "reward_slope": rise.slope, "reward_p": rise.p_rise,
             "shares_of_the_rise": {name: round(slope / total, 4) for name, slope in slopes.items()},
-            "test": "Mann-Kendall, Hamed-Rao variance; shares of least-squares slopes",
+            "test": "Mann-Kendall, Yue-Wang variance; shares of least-squares slopes",
         }  # fmt: skip
         return Flag(detector=self.name, version=self.version, bars=self.bars, evidence=evidence)
 

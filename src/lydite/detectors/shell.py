@@ -17,7 +17,8 @@ _TOKEN = re.compile(
     r"|(?P<other>.)",
     re.DOTALL,
 )
-_PLAIN = re.compile(r"\\(.)|['\"]", re.DOTALL)
+_QUOTED = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _ALL = {
     "rm",
     "unlink",
@@ -109,11 +110,17 @@ def _simple_commands(text: str) -> list[tuple[list[str], list[str]]]:
         elif kind == "out":
             out = not match["out"].endswith("&")
         elif kind == "word":
-            word = _PLAIN.sub(lambda part: part[1] or "", match["word"])
+            word = _QUOTED.sub(_unquoted, match["word"])
             (redirected if out else names).append(word)
             out = False
     found.append((names, redirected))
     return found
+
+
+def _unquoted(part: re.Match[str]) -> str:
+    if part[2] is not None:
+        return _ESCAPED.sub(r"\1", part[2])
+    return part[1] if part[1] is not None else part[3]
 
 
 def _targets(names: list[str]) -> list[str]:
