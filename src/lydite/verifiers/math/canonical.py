@@ -63,6 +63,8 @@ def is_open(node: Node) -> bool:
     """Whether an expression, or one within a structure, has no normal form that decides alone."""
     if node.op == "const":
         return False  # also infinity, which is no number
+    if node.op == "num":  # what most golds are; as below, at once
+        return _is_large(node.args[0])
     if node.op == "neg":
         return is_open(node.args[0])
     if node.op in _STRUCTURES:
@@ -73,6 +75,10 @@ def is_open(node: Node) -> bool:
     except UndefinedError:
         return False
     return form is None or not _is_complete([form])
+
+
+def _is_large(value: Fraction) -> bool:
+    return value.numerator.bit_length() + value.denominator.bit_length() > poly.MAX_BITS
 
 
 @lru_cache(maxsize=2048)
@@ -95,7 +101,7 @@ def _of(node: Node, effort: Effort) -> Quotient:
     effort.spend(1)
     if op == "num":
         value = args[0]
-        if value.numerator.bit_length() + value.denominator.bit_length() > poly.MAX_BITS:
+        if _is_large(value):
             give_up()
         return Quotient(poly.constant(value))
     if op == "sym":
