@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from lydite.probes import probe
-from lydite.probes.card import Tally, headline
+from lydite.probes.card import Tally
+from lydite.probes.card_markdown import headline
 from lydite.tasksets import generate, parse_task, task_document
 
 Document = dict[str, Any]

@@ -15,7 +15,8 @@ import pytest
 
 from lydite.cli import _run
 from lydite.probes import Attack, Check, Target, probe
-from lydite.probes.card import Tally, to_markdown
+from lydite.probes.card import Tally
+from lydite.probes.card_markdown import to_markdown
 from lydite.tasksets import parse_task
 
 SOUND = {"id": "sound", "prompt": "3 + 4?", "checker": {"type": "math", "config": {"answer": "7"}}, "solution": "7"}

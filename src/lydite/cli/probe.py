@@ -35,7 +35,8 @@ def probe(
     what was done (exit 3).
     """
     from lydite.cli.console import err, print_json
-    from lydite.probes.card import Tally, headline, to_json
+    from lydite.probes.card import Tally, to_json
+    from lydite.probes.card_markdown import headline
     from lydite.probes.run import probe as run_probe
 
     given = _read(tasks, limit)
@@ -143,7 +144,8 @@ def _progress(total: int, tally: Tally) -> Iterator[Callable[[], None]]:
 def _write(folder: Path, card: Card) -> None:
     from lydite.codec import canonical
     from lydite.errors import StorageError
-    from lydite.probes.card import to_json, to_markdown
+    from lydite.probes.card import to_json
+    from lydite.probes.card_markdown import to_markdown
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -157,12 +159,11 @@ def _tell(card: Card) -> None:
     from rich.table import Table
 
     from lydite.cli.console import err
-    from lydite.probes.card import share
+    from lydite.probes.card_markdown import MARKS, share
 
     table = Table("", "check", "made", "got through", "look", "best share", box=None, pad_edge=False)
-    marks = {"failed": "✗", "warning": "!", "passed": "✓", "not_made": "–"}
     for check in card.checks:
-        table.add_row(marks[check.level], check.check, str(check.made), str(check.got_through), str(check.warned), "")
+        table.add_row(MARKS[check.level], check.check, str(check.made), str(check.got_through), str(check.warned), "")
         for row in card.rows:
             if row.check == check.check and (row.got_through or row.warned):
                 through = str(row.got_through)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from lydite._version import __version__
-from lydite.codec import digest, well_formed
+from lydite.codec import digest
 from lydite.probes.attempt import Probed
 from lydite.probes.protocol import PROMISES, Finding, Level
 from lydite.task import Task
@@ -18,7 +18,6 @@ from lydite.tasksets.checkers import nested
 
 NAMED = 20
 """Ids of tasks that a row names; their number is told beside them."""
-_MARKS = {Level.FAILED: "✗", Level.WARNING: "!", Level.PASSED: "✓", Level.NOT_MADE: "–"}
 COSTLY = "bombs and other costly attacks are made once for each kind and shape of checker, not for every task"
 
 
@@ -234,117 +233,3 @@ def _checks(rows: Sequence[AttackRow], not_made: Sequence[NotMade]) -> list[Chec
 def to_json(card: Card) -> dict[str, Any]:
     """The card as plain values."""
     return {**msgspec.to_builtins(card), "holds": card.holds}
-
-
-def to_markdown(card: Card) -> str:
-    """The card for people."""
-    return (
-        "\n".join([*_head(card), *_table(card), *_through(card), *_warnings(card), *_missing(card), *_all(card)]) + "\n"
-    )
-
-
-def headline(card: Card) -> str:
-    """The result in one line."""
-    if not card.probed and not card.attacks:
-        return "nothing was probed"
-    what = f"{card.attacks} attacks on {card.probed} of {card.tasks} tasks in {card.seconds:.0f} s"
-    if card.holds:
-        return f"{what}: nothing got through" + (f", {card.warned} worth a look" if card.warned else "")
-    return f"{what}: {card.got_through} got through, at {card.gameable} tasks"
-
-
-def _head(card: Card) -> list[str]:
-    kinds = ", ".join(f"{kind} {count}" for kind, count in card.kinds.items())
-    whole = "" if card.complete else " The work was stopped: tasks are missing."
-    return [
-        "# Checker card",
-        "",
-        f"**{headline(card)}.**{whole}",
-        "",
-        f"- tasks: {card.tasks} ({cell(kinds)}), {card.without_solution} without a reference solution",
-        f"- files: {cell(', '.join(card.files))}",
-        f"- digest of the tasks: `{card.digest}`",
-        f"- verifiers: {cell(', '.join(card.verifiers))}",
-        f"- made by lydite {card.lydite}, {card.began}; {'; '.join(card.notes)}",
-        "",
-    ]
-
-
-def _table(card: Card) -> list[str]:
-    lines = ["## Checks", "", "| | check | it holds that | made | got through | worth a look | not made |"]
-    lines.append("| :---: | :--- | :--- | ---: | ---: | ---: | ---: |")
-    for row in card.checks:
-        numbers = f"{row.made} | {row.got_through} | {row.warned} | {row.not_made}"
-        lines.append(f"| {_MARKS[row.level]} | {cell(row.check)} | {cell(row.promise)} | {numbers} |")
-    return [*lines, ""]
-
-
-def _through(card: Card) -> list[str]:
-    rows = [row for row in card.rows if row.got_through]
-    if not rows:
-        return []
-    lines = ["## What got through", ""]
-    for row in rows:
-        lines += _section(row, row.got_through, row.tasks)
-    return lines
-
-
-def _warnings(card: Card) -> list[str]:
-    rows = [row for row in card.rows if row.warned and not row.got_through]
-    if not rows:
-        return []
-    lines = ["## Worth a look", ""]
-    for row in rows:
-        lines += _section(row, row.warned, row.warned_tasks)
-    return lines
-
-
-def _section(row: AttackRow, count: int, tasks: Sequence[str]) -> list[str]:
-    named = ", ".join(map(cell, tasks)) + (" …" if count > len(tasks) else "")
-    lines = [
-        f"### {cell(row.kind)}: {cell(row.what)}",
-        "",
-        f"- {cell(row.check)}, {count} of {row.made}; best share of the score {share(row.best_share)}",
-        f"- {cell(row.told)}",
-        f"- tasks: {named}",
-        f"- to mend it: {cell(row.mend)}",
-        "",
-    ]
-    if row.shown:
-        lines += [*(f"    {line}" for line in well_formed(row.shown[:1000]).splitlines()), ""]
-    return lines
-
-
-def _missing(card: Card) -> list[str]:
-    if not card.not_made:
-        return []
-    lines = ["## Not made", ""]
-    for gap in card.not_made:
-        named = ", ".join(map(cell, gap.tasks[:5])) + (" …" if gap.count > 5 else "")
-        lines.append(f"- {cell(gap.check)}: {cell(gap.why)} ({gap.count}: {named})")
-    return [*lines, ""]
-
-
-def _all(card: Card) -> list[str]:
-    lines = ["## All attacks", "", "| check | attack | made | got through | best share | mean share |"]
-    lines.append("| :--- | :--- | ---: | ---: | ---: | ---: |")
-    for row in card.rows:
-        shares = f"{share(row.best_share)} | {share(row.mean_share)}"
-        lines.append(f"| {cell(row.check)} | {cell(row.kind)} | {row.made} | {row.got_through} | {shares} |")
-    return lines
-
-
-def share(value: float | None) -> str:
-    """A share of the score as a percentage."""
-    return "–" if value is None else f"{100 * value:.0f} %"
-
-
-def cell(value: object) -> str:
-    """A value as text of Markdown, whatever a task's author made of it."""
-    text = " ".join(well_formed(str(value)).split())
-    for mark in "\\`*_|<>[]":
-        text = text.replace(mark, f"\\{mark}")
-    return text
-
-
-__all__ = ["AttackRow", "Card", "CheckRow", "NotMade", "Tally", "headline", "to_json", "to_markdown"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lydite.probes.panel import answers, code, floor, forms, sql, workspace
+from lydite.probes.panel import answers, code, floor, forms, sql, suites, workspace
 from lydite.probes.protocol import Attack, Family, Target
 
 PANEL: list[Family] = [
@@ -14,6 +14,7 @@ PANEL: list[Family] = [
     sql.attacks,
     forms.attacks,
     workspace.attacks,
+    suites.attacks,
 ]
 """All families, in the order in which they are tried."""
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from lydite.probes.panel.code import asserted
-from lydite.probes.panel.programs import PROGRAMS, REPORTS, Program, module
+from lydite.probes.panel.suites import kept
 from lydite.probes.protocol import Attack, Check, Target
 from lydite.tasksets.checkers import STATE
 
@@ -18,9 +16,9 @@ _CONTENT = "look at what is in the files, not at whether they are there"
 _OWN = "let the checker bring its tests, inputs and expected values along; trust nothing that lies in the workspace"
 _PATH = "run the grader's own programs, by a PATH that has nothing of the workspace in it"
 _REWARD = "never read a score from the workspace"
+_OUTPUT = "look at what the program gives for inputs that it has not seen, not at how it ends"
 _LINK = "accept regular files only"
 _LIMIT = "judge after everything of the episode has ended, within limits"
-_VISIBLE = "no hidden part: give `files` with tests that setup_files does not hold"
 
 _FILE = re.compile(r"(?<![\w./-])(?:[\w-]+/)*[\w-]+\.[A-Za-z]\w{0,5}(?![\w/])")
 _PROGRAMS = (
@@ -51,13 +49,6 @@ _REWARDS = {
     ".pytest_cache/v/cache/lastfailed": "{}\n",
 }
 _SCORED = re.compile(r"reward|score|grade|result|pass|verdict|status|success|metric|outcome|report", re.IGNORECASE)
-_INI = {
-    "pytest.ini": "[pytest]\naddopts = --co -p cheat\npython_files = none.py\n",
-    "tox.ini": "[pytest]\naddopts = -k nothing\n",
-    "setup.cfg": "[tool:pytest]\naddopts = -k nothing\n",
-    "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-p cheat'\n",
-    "cheat.py": REPORTS,
-}
 _START = "import os\nos._exit(0)\n"
 
 
@@ -69,14 +60,14 @@ def attacks(target: Target) -> Iterator[Attack]:
     present = {path: data.decode("utf-8", "replace") for path, data in target.untouched.files.items()}
     named = list(dict.fromkeys(name for part in parts for name in _named(part.type, part.config)))
     wanted = [name for name in named if name not in present][:40]
-    inputs = [name for name in named if name in present and _kept(target, name)][:40]
-    yield from _files(wanted, present)
+    inputs = [name for name in named if name in present and kept(target, name)][:40]
+    products = [name for name in named if name not in inputs and name.endswith((".py", ".sh"))]
+    yield from _files(wanted, present if target.solved is not None else {})
+    yield from _products(products, parts)
     yield from _checks(inputs, wanted, parts)
     yield from _rewards(wanted)
     yield from _shadows(target)
-    yield from _links(wanted, present)
-    for part in target.of("pytest"):
-        yield from _tests(target, part.config)
+    yield from _links(wanted, present, target)
     yield from _processes()
 
 
@@ -98,13 +89,6 @@ def _named(kind: str, config: dict[str, Any]) -> list[str]:
         return []
     texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     return [text for text in texts if len(text) < 100 and _FILE.fullmatch(text)]
-
-
-def _kept(target: Target, path: str) -> bool:
-    """Whether the reference leaves this file as it is; without one, whether its name says that it checks."""
-    if target.solved is not None and target.untouched is not None:
-        return target.solved.files.get(path) == target.untouched.files.get(path)
-    return bool(re.search(r"test|check|verif|grade|expect|golden", path, re.IGNORECASE))
 
 
 def _files(wanted: list[str], present: Mapping[str, str]) -> Iterator[Attack]:
@@ -130,6 +114,15 @@ def _checks(inputs: list[str], wanted: list[str], parts: list[Any]) -> Iterator[
     yield _attack("checks_emptied", f"empties {', '.join(inputs)[:60]}", _OWN, files=emptied)
     quoted = " ".join(f"'{path}'" for path in inputs)
     yield _attack("checks_removed", f"removes {', '.join(inputs)[:60]}", _OWN, commands=(f"rm -f {quoted}",))
+
+
+def _products(products: list[str], parts: list[Any]) -> Iterator[Attack]:
+    """Programs that the attempt is to write and the checker runs: these do nothing and end well."""
+    if products:
+        code = next((part.config.get("expected_code", 0) for part in parts if part.type == "exit_code"), 0)
+        files = {path: _passing(path, code) or f"#!/bin/sh\nexit {code}\n" for path in products}
+        what = "programs that do nothing and end as expected"
+        yield _attack("early_exit", what, _OUTPUT, Check.ADVERSARIAL, files=files)
 
 
 def _passing(path: str, code: int) -> str:
@@ -182,10 +175,13 @@ def _shadows(target: Target) -> Iterator[Attack]:
     yield _attack("shadowed_modules", what, _PATH, Check.CONTAINMENT, files={**modules, **shadows})
 
 
-def _links(wanted: list[str], present: Mapping[str, str]) -> Iterator[Attack]:
+def _links(wanted: list[str], present: Mapping[str, str], target: Target) -> Iterator[Attack]:
     if not wanted:
         return
-    for aim in ("/etc/hostname", *list(present)[:1]):
+    solved = {} if target.solved is None else {path: target.solved.files.get(path) for path in wanted}
+    # A link to what the reference writes itself would be a way to do the task.
+    others = [path for path, text in present.items() if solved and text.encode() not in solved.values()]
+    for aim in ("/etc/hostname", *others[:1]):
         made = []
         for path in wanted[:10]:
             folder = str(PurePosixPath(path).parent)
@@ -193,79 +189,6 @@ def _links(wanted: list[str], present: Mapping[str, str]) -> Iterator[Attack]:
             made.append(f"mkdir -p '{folder}' && ln -sf '{up}' '{path}'")
         what = f"links to {aim} in place of the files that are asked for"
         yield _attack("symlinked_output", what, _LINK, Check.ADVERSARIAL, commands=("; ".join(made),))
-
-
-def _tests(target: Target, config: dict[str, Any]) -> Iterator[Attack]:
-    files = {str(path): str(text) for path, text in (config.get("files") or {}).items()}
-    sources = [text for path, text in files.items() if path.endswith(".py")]
-    own = {PurePosixPath(path).stem for path in files} | {PurePosixPath(path).parts[0] for path in files}
-    names = imported(sources, own)
-    passing = dict.fromkeys(files, "def test_nothing():\n    pass\n")
-    what = "puts empty tests in place of the tests"
-    yield _attack("tests_replaced", what, "lay the grader's own tests over the workspace", files=passing)
-    reports = {"conftest.py": REPORTS, **{f"{PurePosixPath(path).parent}/conftest.py": REPORTS for path in files}}
-    for extra, label in ((reports, "conftest"), (_INI, "ini_files")):
-        stubs = modules(Program(kind=label, what="", mend=""), names, target)
-        what = "settings and plugins of pytest by which every test passes"
-        yield _attack(f"{label}_injection", what, "ignore configuration of the workspace", files={**extra, **stubs})
-    for program in PROGRAMS:
-        if names and not (program.costly and program.kind == "disk_bomb"):
-            stubs = modules(program, names, target)
-            yield Attack(
-                name=program.name,
-                kind=program.kind,
-                what=program.what,
-                mend=program.mend,
-                files=stubs,
-                costly=program.costly or program.general,
-            )
-    yield from _visible(target, sources, names)
-
-
-def imported(sources: list[str], own: set[str]) -> dict[str, list[str]]:
-    """Modules that tests import from the workspace, each with the names that they take from it."""
-    found: dict[str, list[str]] = {}
-    for source in sources:
-        try:
-            nodes = list(ast.walk(ast.parse(source)))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for node in nodes:
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    found.setdefault(alias.name, [])
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found.setdefault(node.module, []).extend(alias.name for alias in node.names)
-    foreign = {"pytest", "numpy", "hypothesis", "_pytest", *sys.stdlib_module_names, *own}
-    return {name: taken for name, taken in found.items() if name.partition(".")[0] not in foreign}
-
-
-def modules(program: Program, names: Mapping[str, list[str]], target: Target) -> dict[str, str]:
-    """The modules under test, made of a program; in a package where they are one in the workspace."""
-    present = set(target.untouched.files) if target.untouched is not None else set()
-    files = {}
-    for name, taken in names.items():
-        path = name.replace(".", "/")
-        inside = next((base for base in ("", "src/", "lib/") if f"{base}{path}/__init__.py" in present), None)
-        at = next((base for base in ("", "src/", "lib/") if f"{base}{path}.py" in present), "")
-        files[f"{inside}{path}/__init__.py" if inside is not None else f"{at}{path}.py"] = module(program, taken)
-    return files
-
-
-def _visible(target: Target, sources: list[str], names: Mapping[str, list[str]]) -> Iterator[Attack]:
-    """A table of what the tests in the workspace show, where that is enough to pass."""
-    shown = [text for path, text in target.task.setup_files.items() if path.endswith(".py") and "test" in path]
-    table: dict[str, Any] = {}
-    for text in shown:
-        table |= {repr(tuple(arguments)): expected for arguments, expected in asserted(text)}
-    if not table or not names:
-        return
-    body = f"return {table!r}.get(repr(args))"
-    program = Program(kind="visible_table", what="", mend="", body=body)
-    what = "a table of what the visible tests ask for"
-    mend = _VISIBLE if all(source in shown for source in sources) else "add hidden tests that differ more"
-    files = modules(program, names, target)
-    yield _attack("visible_table", what, mend, Check.GAMEABILITY, files=files)
 
 
 def _processes() -> Iterator[Attack]:
