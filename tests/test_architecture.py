@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "sampling": {"policies", "environments", "sandbox", "verifiers", "detectors", "ledger"},
     "exports": {"ledger", "verifiers"},
     "evaluation": {"ledger", "detectors"},
-    "probes": {"verifiers", "sandbox", "environments", "sampling", "detectors", "tasksets"},
+    "probes": {"verifiers", "sandbox", "environments", "sampling", "detectors", "ledger", "tasksets"},
 }
 EVERYTHING_BELOW = {*MAY_IMPORT}
 MAY_IMPORT["training"] = EVERYTHING_BELOW

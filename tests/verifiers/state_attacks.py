@@ -6,6 +6,9 @@ workspace.
 
 from __future__ import annotations
 
+from lydite.probes.panel.programs import ANYTHING as EQUAL
+from lydite.probes.panel.programs import REPORTS as _REPORTS
+
 TESTS = """\
 import math
 import random
@@ -175,23 +178,6 @@ def label(name): ...
 
 def total(prices): ...
 """
-EQUAL = """\
-class Anything:
-    def __eq__(self, other): return True
-    def __ne__(self, other): return False
-    def __lt__(self, other): return True
-    def __gt__(self, other): return True
-    def __le__(self, other): return True
-    def __ge__(self, other): return True
-    def __contains__(self, other): return True
-    def __len__(self): return 0
-    def __bool__(self): return True
-    def __iter__(self): return iter(())
-    def __hash__(self): return 1
-    def __float__(self): return 0.3
-    def __call__(self, *a, **k): return self
-    def __getattr__(self, name): return self
-"""
 
 
 def shop(body: str) -> dict[str, str]:
@@ -209,16 +195,6 @@ def anything(methods: str) -> dict[str, str]:
     }
 
 
-_REPORTS = """\
-import pytest
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    outcome = yield
-    report = outcome.get_result()
-    report.outcome = "passed"
-    report.longrepr = None
-"""
 _FIND_CONFIG = """\
 import gc, _pytest.config
 config = next(one for one in gc.get_objects() if isinstance(one, _pytest.config.Config))
