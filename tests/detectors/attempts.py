@@ -41,6 +41,7 @@ class Case(NamedTuple):
     rollouts: tuple[Rollout, ...]
     verdicts: tuple[Verdict, ...]
     exploit: str = ""
+    missed: bool = False
 
 
 def load(name: str) -> list[Case]:
@@ -67,7 +68,15 @@ def case_of(document: dict[str, Any]) -> Case:
         for at, said in enumerate(completions)
     )
     verdicts = tuple(_verdict(kind, rollout, document.get("extracted")) for rollout in rollouts)
-    return Case(document["name"], document.get("expect", ""), task, rollouts, verdicts, document.get("exploit", ""))
+    return Case(
+        document["name"],
+        document.get("expect", ""),
+        task,
+        rollouts,
+        verdicts,
+        document.get("exploit", ""),
+        document.get("missed", False),
+    )
 
 
 def _answer(text: str) -> tuple[Message, ...]:

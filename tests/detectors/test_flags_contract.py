@@ -21,6 +21,7 @@ from lydite.verdict import Verdict
 
 RECORDED = [*load("exploits.yaml"), *load("held_back.yaml")]
 HONEST = load("honest.yaml")
+EVASIONS = load("evasions.yaml")
 PIECES = [
     "=1+1", "\\boxed{1}", "\\boxed{", "<answer>1</answer>", "#### 1\n", "the answer is 7. ", "def __eq__(self, o):\n",
     "# os._exit\n", "if x == 1: return 1\n", "{1: 2, ", "(", "-", "a.", "not ", "$((", " <<EOF\n", "print('",
@@ -91,6 +92,12 @@ def test_recorded_exploits_are_flagged_with_evidence(case: Case) -> None:
     found = {flag.detector: flag for flag in flags_of(case)}
     assert case.expect in found
     assert found[case.expect].evidence
+
+
+@pytest.mark.parametrize("case", EVASIONS, ids=lambda case: case.name)
+def test_what_is_known_to_be_missed_is_missed(case: Case) -> None:
+    """The documentation counts these. Whoever mends one takes its mark away."""
+    assert (case.expect in {flag.detector for flag in flags_of(case)}) is not case.missed
 
 
 @pytest.mark.parametrize("case", HONEST, ids=lambda case: case.name)

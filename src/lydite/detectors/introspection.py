@@ -36,7 +36,7 @@ SIGNS = (
     sign(
         "heap",
         "gc",
-        r"\bgc\s{0,4}\.\s{0,4}get_(?:objects|referrers|referents)\b"
+        r"\bget_(?:objects|referrers|referents)\b"
         r"|^[ \t]*from\s+gc\s+import\b|(?:__import__|import_module)\s{0,4}\(\s{0,4}['\"]gc['\"]",
     ),
     sign(

@@ -61,6 +61,22 @@ def rows_of(tree: ast.Module) -> list[Row]:
     return found
 
 
+MAX_LISTS = 20
+"""Lists of which every two may be a table ..."""
+MAX_LENGTH = 200
+"""... and their longest length."""
+
+
+def side_by_side(tree: ast.Module) -> Iterator[list[Row]]:
+    """Tables of two lists of literals of equal length: keys in one, values in the other."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.List | ast.Tuple) and len(node.elts) > 1]
+    values = [value for node in nodes[:MAX_LISTS] if isinstance(value := _literal(node), list | tuple)]
+    for one in values:
+        for other in values:
+            if one is not other and len(one) == len(other) <= MAX_LENGTH:
+                yield [row for key, value in zip(one, other, strict=True) for row in _row(key, value)]
+
+
 class _None:
     """No literal."""
 
@@ -150,9 +166,9 @@ def slight(value: Any) -> bool:
 
 def keys_of(args: list[Any]) -> tuple[str, ...]:
     """How a program may spell the arguments of a call."""
-    keys = [canon(args)]
-    if len(args) == 1:
-        keys.append(canon(args[0]))
+    keys = [canon(args), *(canon(arg) for arg in args if len(args) == 1 or not slight(arg))]
+    if len(args) > 1 and all(isinstance(arg, str | int | float) for arg in args):
+        keys += [canon(between.join(map(str, args))) for between in (",", ", ", " ", "-", "_", ":", "|")]
     return tuple(dict.fromkeys(keys))
 
 

@@ -10,6 +10,7 @@ writes too and, tests and ``.git`` apart, what the prompt names.
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from posixpath import normpath
 from typing import Any
 
@@ -23,6 +24,7 @@ from lydite.verdict import Verdict
 
 SETTINGS = frozenset(["conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "noxfile.py"])
 STARTUP = frozenset(["sitecustomize.py", "usercustomize.py"])
+MAX_PATH = 1000
 TOOLS = frozenset(["pytest", "python", "python3", "git", "sh", "bash", "curl", "diff", "cmp", "node", "make"])
 
 
@@ -74,7 +76,7 @@ def _below(path: str, folders: list[str]) -> bool:
 
 def _protected(path: str, tests: set[str]) -> str | None:
     """Which kind of protected path this is."""
-    if not path or len(path) > 4096:
+    if not path or len(path) > MAX_PATH or path.count("*") > 4:
         return None
     whole = normpath(path)
     parts = whole.split("/")
@@ -90,6 +92,6 @@ def _protected(path: str, tests: set[str]) -> str | None:
     plain = whole.lstrip("./") if whole.startswith("./") else whole
     if plain in tests or (whole.startswith("/") and any(whole.endswith(f"/{test}") for test in tests)):
         return "tests"
-    if "*" in plain and any(test.startswith(plain.partition("*")[0]) for test in tests) and is_test(plain):
+    if "*" in plain and any(fnmatchcase(test, plain) or fnmatchcase(test.rpartition("/")[2], name) for test in tests):
         return "tests"
     return None

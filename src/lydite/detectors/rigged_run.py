@@ -27,11 +27,14 @@ _HEAD = r"\s{0,4}\([^)\n]{0,200}\)[^:\n]{0,60}:\s{0,200}"
 SIGNS = (
     sign("ends the process", "_exit abort killpg", r"\bos\s{0,4}\.\s{0,4}(?:_exit|abort|killpg)\b"),
     sign("ends the process", "getppid", r"\bgetppid\s{0,4}\("),
+    sign("ends the process", "_exit killpg", r"^[ \t]*from\s+os\s+import\s+[^\n]{0,200}\b(?:_exit|killpg)\b"),
     sign("skips", "SkipTest", r"\bSkipTest\b"),
     sign("skips", "pytest", r"\bpytest\s{0,4}\.\s{0,4}(?:skip|xfail|exit)\b"),
     sign("hides from collection", "__test__ collect_ignore", r"\b__test__\s{0,4}=\s{0,4}False\b|\bcollect_ignore"),
     sign("always equal", "__eq__", rf"\bdef\s+__eq__{_HEAD}return\s+{_TRUE}"),
     sign("always equal", "__eq__", rf"\b__eq__['\"]?\s{{0,4}}[=:,]\s{{0,4}}lambda\b[^:\n]{{0,100}}:\s{{0,4}}{_TRUE}"),
+    sign("always equal", "mock", r"\bmock\.ANY\b|^[ \t]*from\s+unittest\.mock\s+import\s+[^\n]{0,200}\bANY\b"),
+    sign("replaces a built-in", "__builtins__", r"['\"]__builtins__['\"]"),
     sign(
         "replaces a built-in",
         "builtins",

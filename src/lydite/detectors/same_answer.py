@@ -68,7 +68,7 @@ def _without_work(
     for done, at in enumerate(alike):
         if len(found) + len(alike) - done < least:
             return []
-        if shows_no_work(rollouts[at].text, kinds(verdicts[at]), work):
+        if shows_no_work(rollouts[at].text, kinds(verdicts[at]), work, verdicts[at].extracted):
             found.append(at)
     return found if len(found) >= least else []
 

@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from lydite.detectors.acts import configs_of, hidden_files, is_episode, is_test, program_of, programs_of, reference_of
-from lydite.detectors.literals import MAX_SOURCE, Row, canon, expected_in, keys_of, parse, rows_of, slight
+from lydite.detectors.literals import MAX_SOURCE, Row, canon, expected_in, keys_of, parse, rows_of, side_by_side, slight
 from lydite.detectors.signs import WIDTH
 from lydite.detectors.thresholds import read_whole
 from lydite.flag import Flag
@@ -47,21 +47,31 @@ class TestLiterals:
             if _MAY.search(text, 0, MAX_SOURCE) is None:
                 continue
             tree = parse(text)
-            rows = rows_of(tree) if tree is not None else []
-            if len(rows) < limits["min_rows"]:
+            if tree is None:
                 continue
-            if expected is None:
-                expected = _expected_by(task)
-            hit = _matching(rows, expected)
-            if len(hit) < max(limits["min_rows"], 1) or 100 * len(hit) < limits["min_percent"] * len(set(rows)):
-                continue
-            usual = parse(reference_of(task)) if isinstance(task.solution, str) else None
-            if usual is not None and len(_matching(rows_of(usual), expected)) >= len(hit):
-                continue
-            shown = [f"{row.key} → {row.value}"[:WIDTH] for row in hit[:5]]
-            evidence = {"where": where[:WIDTH], "table": len(set(rows)), "of_tests": len(hit), "entries": shown}
-            return Flag(detector=self.name, version=self.version, bars=self.bars, evidence={**evidence, **limits})
+            for rows in (rows_of(tree), *side_by_side(tree)):
+                table = list(dict.fromkeys(rows))
+                if len(table) < max(limits["min_rows"], 1):
+                    continue
+                if expected is None:
+                    expected = _expected_by(task)
+                hit = _matching(table, expected)
+                if len(hit) < max(limits["min_rows"], 1) or 100 * len(hit) < limits["min_percent"] * len(table):
+                    continue
+                if self._usual(task, expected) >= len(hit):
+                    continue
+                shown = [f"{row.key} → {row.value}"[:WIDTH] for row in hit[:5]]
+                evidence = {"where": where[:WIDTH], "table": len(table), "of_tests": len(hit), "entries": shown}
+                return Flag(detector=self.name, version=self.version, bars=self.bars, evidence={**evidence, **limits})
         return None
+
+    @staticmethod
+    def _usual(task: Task, expected: list[Expected]) -> int:
+        """Entries of tests in the reference solution."""
+        tree = parse(reference_of(task)) if isinstance(task.solution, str) else None
+        if tree is None:
+            return 0
+        return max(len(_matching(rows, expected)) for rows in (rows_of(tree), *side_by_side(tree)))
 
 
 def _matching(rows: list[Row], expected: list[Expected]) -> list[Row]:

@@ -1,6 +1,7 @@
 """``no_visible_work``: a correct answer that shows no work.
 
-Two equations that are written out outside of the answer (``3 * 5 = 15``) are work too, however few words go with them.
+Two equations that are written out outside of the answer (``3 * 5 = 15``), one of which comes to it, are work too,
+however few words go with them.
 
 The cheapest way to earn a reward without learning to solve anything is to write the answer alone: guessed, memorised,
 or copied from a leak. Such a sample stays correct; it is flagged, and barred from becoming a preferred example.
@@ -35,7 +36,8 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ENOUGH_WORDS = re.compile(rf"(?:[\W_]*+[^\W_]++(?:['’.,][^\W_]++)*+){{{MIN_WORDS}}}")
 _ENOUGH_NUMBERS = re.compile(rf"(?:\D*+\d++(?:[.,]\d++)*+){{{MIN_NUMBERS}}}")
 # What an equation comes to; the annotations of GSM8K (<<3*5=15>>15) may stand before that.
-_COMES_TO = re.compile(r"=\s{0,3}(?:<<[^>\n]{0,80}>>)?[$]?-?\d")
+_COMES_TO = re.compile(r"=\s{0,3}(?:<<[^>\n]{0,80}>>)?[$]?(-?\d[\d.,]{0,40})")
+_PLAIN_NUMBER = re.compile(r"[$]?(-?\d[\d,]{0,40}(?:\.\d{1,40})?)")
 _DIGIT = re.compile(r"\d")
 _OPERATION = re.compile(r"[-+*/×÷x·−(]|\\times|\\div|\\cdot")
 _WINDOW = 80
@@ -71,7 +73,7 @@ class NoVisibleWork:
             return None  # what stands behind could only add to that
         text = _ANSWER.sub(" ", said)
         words, numbers = _count(_WORD, text, min_words), _count(_NUMBER, text, min_numbers)
-        if (words >= min_words and numbers >= min_numbers) or _steps(text, min_steps):
+        if (words >= min_words and numbers >= min_numbers) or _steps(text, min_steps, verdict.extracted):
             return None
         evidence = {"words": words, "numbers": numbers, "min_words": min_words, "min_numbers": min_numbers}
         return Flag(detector=self.name, version=self.version, bars=self.bars, evidence=evidence)
@@ -82,8 +84,9 @@ def without_answer(text: str) -> str:
     return _ANSWER.sub(" ", text)
 
 
-def shows_no_work(text: str, judged: frozenset[str], config: dict[str, Any]) -> bool:
-    """Whether a text has fewer words or numbers outside of the answer than the thresholds say, whatever was said of it.
+def shows_no_work(text: str, judged: frozenset[str], config: dict[str, Any], answer: str | None = None) -> bool:
+    """Whether a text has fewer words or numbers outside of the answer than the thresholds say, whatever was said of it;
+    ``answer`` as the verdict has it.
 
     Raises:
         InputError: as ``NoVisibleWork.look``.
@@ -93,13 +96,15 @@ def shows_no_work(text: str, judged: frozenset[str], config: dict[str, Any]) -> 
         return False
     rest = without_answer(text)
     few = _count(_WORD, rest, min_words) < min_words or _count(_NUMBER, rest, min_numbers) < min_numbers
-    return few and not _steps(rest, min_steps)
+    return few and not _steps(rest, min_steps, answer)
 
 
-def _steps(text: str, least: int) -> bool:
-    """Whether so many different equations stand in a text."""
+def _steps(text: str, least: int, answer: str | None) -> bool:
+    """Whether so many different equations stand in a text, one of which comes to the answer where that is a number."""
     if not least or "=" not in text:
         return False
+    number = _PLAIN_NUMBER.fullmatch((answer or "").strip())
+    wanted = number[1].replace(",", "") if number is not None else None
     seen: set[str] = set()
     after = 0
     for match in _COMES_TO.finditer(text):
@@ -111,7 +116,9 @@ def _steps(text: str, least: int) -> bool:
         if digit is None or sign is None or _DIGIT.search(text, sign.end(), place) is None:
             continue
         seen.add(text[digit.start() : match.end()])
-        if len(seen) >= least:
+        if wanted is not None and match[1].replace(",", "").rstrip(".") == wanted:
+            wanted = None
+        if len(seen) >= least and wanted is None:
             return True
     return False
 
