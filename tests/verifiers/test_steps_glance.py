@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lydite.verifiers.steps import TooManyClaimsError, false_claims, find_claims
+from lydite.verifiers.steps import TooManyClaimsError, false_claims, find_claims, tokens
 from lydite.verifiers.steps.glance import glance
 
 AT_A_GLANCE = [
@@ -103,6 +103,9 @@ def check(text: str) -> None:
     false = [claim for claim in find_claims(text) if not claim.right]
     for enough in (1, 2, 100):
         assert false_claims(text, enough) == false[:enough]
+    with pytest.MonkeyPatch.context() as patch:  # as in a long text
+        patch.setattr(tokens, "GROUP", 8)
+        assert false_claims(text, 100) == false
 
 
 _split = str.split
@@ -129,6 +132,9 @@ PIECES = [
         "20% of 50 = 10",
         "8 times a day",
         "dogs. The",
+        ".\nThe",
+        ".\nIt is 5",
+        "!\nSo 4 ",
     ),
 ]
 SPACES = st.sampled_from([" ", " ", " ", "", "", "  ", "\n", " \n"])

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from lydite.verifiers.math.exact import rational
 from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, UndefinedError
@@ -33,11 +33,14 @@ from lydite.verifiers.steps.spoken import written_out
 from lydite.verifiers.steps.tokens import (
     MAX_TOKENS,
     TooManyClaimsError,
+    groups,
     may_claim,
     regions,
+    regions_of,
     sentences,
+    spelled,
     tokenize,
-    without_notes,
+    work_and_notes,
 )
 from lydite.verifiers.text import after_thinking
 
@@ -81,17 +84,13 @@ def false_claims(text: str, enough: int) -> list[Claim]:
     work = after_thinking(text)
     if work is None:
         return []
-    work = written_out(work)
-    if "```" not in work:
-        text, notes = without_notes(work)
-        said = glance("\n".join([text, *notes]) if notes else text)
-        if said is not None:
-            return [claim for _, claim in _distinct(said) if not claim.right][:enough]
+    text, notes = work_and_notes(written_out(work))
     reader, found = _Reader(), dict[object, Claim]()
-    for region in regions(work):
-        for part in sentences(region):
-            said = glance(part)
-            for key, claim in reader.claims(part) if said is None else _distinct(said):
+    pieces = ((group, regions_of(group)) for group in groups(text))
+    for piece, parts in chain(pieces, [("\n".join(notes), map(spelled, notes))] if notes else ()):
+        said = glance(piece)
+        for part in parts if said is None else [piece]:
+            for key, claim in reader.all(part) if said is None else _distinct(said):
                 if not claim.right:
                     found.setdefault(key, claim)
             if len(found) >= enough:
@@ -117,6 +116,12 @@ class _Reader:
             claims = [claim for statement in statements(tokens) for claim in _claims(statement, part)]
             self._read[part] = claims
         return claims
+
+    def all(self, region: str) -> Iterator[tuple[object, Claim]]:
+        """The claims of a region that a glance does not settle, and the false ones of those that it does."""
+        for part in sentences(region):
+            said = glance(part)
+            yield from self.claims(part) if said is None else _distinct(said)
 
     def all_of(self, work: str) -> list[Claim]:
         """The claims of the work, in order, each once."""

@@ -7,7 +7,7 @@ mathematics up (``$``, ``\left``, emphasis, quotes) leaves no token.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -19,6 +19,10 @@ MAX_TOKENS = 80_000
 """Tokens of all lines with a sign of equality."""
 WINDOW = 2000
 """Characters on either side of a sign of equality that are looked at, within its line."""
+GROUP = 1000
+"""Characters of a text that are glanced at together."""
+_GOES_ON = ("equals", "is equal", "x", "X")
+"""What begins a line that goes on from the one before."""
 _DULL = " \t\r\n&$*\\"
 
 _EQUAL = re.compile(r"[=＝≈≒]+")
@@ -124,16 +128,32 @@ def regions(text: str) -> Iterator[str]:
     Raises:
         TooManyClaimsError: more than ``MAX_RELATIONS`` signs of equality.
     """
+    text, notes = work_and_notes(text)
+    yield from regions_of(text)
+    for note in notes:
+        yield spelled(note)
+
+
+def work_and_notes(text: str) -> tuple[str, list[str]]:
+    """A text without fenced code and annotations, and what stands in those, each once.
+
+    Raises:
+        TooManyClaimsError: more than ``MAX_RELATIONS`` signs of equality.
+    """
     if "```" in text:
         text = _FENCE.sub(lambda fence: fence[0] if fence[1].casefold() in _PLAIN_FENCES else "\n", text)
-    text, notes = without_notes(text)
+    notes = list(dict.fromkeys(_NOTE.findall(text))) if "<<" in text else []
+    text = _NOTE.sub("", text) if notes else text
+    most = sum(map(text.count, _SIGNS_HAVE)) + len(notes)  # counted fast, and with others that are none
+    if most > MAX_RELATIONS and sum(1 for _ in relations(text)) + len(notes) > MAX_RELATIONS:
+        raise TooManyClaimsError
+    return text, notes
+
+
+def regions_of(text: str) -> Iterator[str]:
+    """The same, of a text without fenced code and annotations."""
     start = end = 0  # of the region that is open
-    places: Iterable[tuple[int, int]] = relations(text)
-    if sum(map(text.count, _SIGNS_HAVE)) + len(notes) > MAX_RELATIONS:
-        places = list(places)
-        if len(places) + len(notes) > MAX_RELATIONS:
-            raise TooManyClaimsError
-    for place in places:
+    for place in relations(text):
         low, high = _around(text, *place)
         if low > end:
             if end > start:
@@ -142,14 +162,20 @@ def regions(text: str) -> Iterator[str]:
         end = max(end, high)
     if end > start:
         yield _spelled(text, start, end)
-    for note in notes:
-        yield _spelled(note, 0, len(note))
 
 
-def without_notes(text: str) -> tuple[str, list[str]]:
-    """A text without its annotations ``<<...>>``, and what stands in those, each once."""
-    notes = list(dict.fromkeys(_NOTE.findall(text))) if "<<" in text else []
-    return (_NOTE.sub("", text) if notes else text), notes
+def groups(text: str) -> Iterator[str]:
+    """A text in groups of whole lines, of about ``GROUP`` characters, none of which says anything about another one's
+    claims: a line that ends with a sentence comes before, and one that begins with a word behind."""
+    start, end = 0, text.find("\n", GROUP)
+    while end >= 0:
+        if text[end - 1] in ".!?:;" and text[end + 1 : end + 2].isalpha() and not text.startswith(_GOES_ON, end + 1):
+            yield text[start:end]
+            start = end + 1
+            end = text.find("\n", start + GROUP)
+        else:
+            end = text.find("\n", end + 1)
+    yield text[start:]
 
 
 def may_claim(part: str) -> bool:
@@ -176,6 +202,11 @@ def sentences(region: str) -> Iterator[str]:
             yield region[start : match.end()]
             start = match.end()
     yield region[start:]
+
+
+def spelled(note: str) -> str:
+    """An annotation, with one spelling for characters."""
+    return _spelled(note, 0, len(note))
 
 
 def _spelled(text: str, start: int, end: int) -> str:
