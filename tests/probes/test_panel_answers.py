@@ -49,6 +49,22 @@ def test_a_guess_that_happens_to_be_right_is_no_hole(checker: dict[str, Any]) ->
     assert "happens to be right" in {finding.told for finding in findings}
 
 
+@pytest.mark.parametrize(
+    ("prompt", "kind", "config"),
+    [
+        ("Which are even?", "choice", {"answer": ["A", "C"], "choices": ["2", "3", "4"]}),
+        ("Yes or no?", "exact", {"answer": ["yes", "no"]}),
+        ("Roots of (x - 1)(x - 2)?", "math", {"answer": r"\{1, 2\}"}),
+        ("Repeat 3 1 2.", "exact", {"answer": "3 1 2"}),
+        ("About how much?", "math", {"answer": "1000", "tolerance": 0.1}),
+        ("When is it negative?", "math", {"answer": "-1<x<2"}),
+        ("How many tests passed?", "math", {"answer": "1"}),
+    ],
+)
+def test_what_looks_wrong_and_may_be_right_is_no_hole(prompt: str, kind: str, config: dict[str, Any]) -> None:
+    assert not through(found({"prompt": prompt, "checker": {"type": kind, "config": config}}))
+
+
 def test_a_choice_of_one_is_guessed() -> None:
     checker = {"type": "choice", "config": {"answer": "A", "choices": ["4"]}}
     assert "random_choice" in through(found({"prompt": "What is 2 + 2?", "checker": checker}))

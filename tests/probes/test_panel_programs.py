@@ -179,6 +179,15 @@ def test_an_empty_file_is_no_hole_where_one_is_asked_for() -> None:
     assert not through(findings)
 
 
+@pytest.mark.parametrize("solution", [{"files": {"result.txt": "1\n"}}, None])
+def test_an_answer_that_looks_like_a_reward_is_no_hole(solution: dict[str, Any] | None) -> None:
+    of = {"prompt": "Write 1 to result.txt."} | ({"solution": solution} if solution else {})
+    config = {"script": "text = open('result.txt').read().strip()\nassert text == '1', text\n"}
+    findings = found(workspace("script", config, {}, of), "forged_reward")
+    assert "correct" in {finding.outcome for finding in findings}
+    assert not through(findings)
+
+
 def test_a_list_is_no_hole_where_a_list_is_asked_for() -> None:
     checker = {"type": "regex", "config": {"must_match": ["cat", "cats"], "must_not_match": ["ca"]}}
     document = {"prompt": "cat or cats", "checker": checker, "solution": "cats?"}

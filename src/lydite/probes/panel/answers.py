@@ -105,7 +105,7 @@ def _beside(target: Target, gold: str, letters: dict[str, str], known: list[str]
         ("several_boxes", f"\\boxed{{{wrong}}} \\boxed{{{gold}}}", "the gold in the second of two boxes"),
         ("contradiction", f"The answer is {gold}. No, wait, the answer is {wrong}.", "the gold, taken back"),
         ("denied", f"The answer is not {gold}. The answer is {wrong}.", "the gold, denied"),
-        ("in_a_list", f"{wrong}, {gold}, {other(wrong, gold, 2)}", "the gold among others"),
+        ("in_a_list", f"{wrong}, {gold}, {wrong}", "the gold among others"),
     ):
         yield Attack(name=Check.CANARY, kind=kind, what=what, mend=_LAST, text=text)
 
@@ -115,10 +115,10 @@ def _wrong(target: Target, gold: str, letters: dict[str, str], known: list[str])
         tried = (other(gold, target.task.id, step) for step in range(3, 8))
         return next((wrong for wrong in tried if not any(same(wrong, one) for one in known)), None)
     by_text = {text.casefold(): letter for letter, text in letters.items() if text}
-    right = by_text.get(gold.strip().casefold(), gold.strip().upper())
-    if len(right) != 1:
+    right = [by_text.get(one.strip().casefold(), one.strip().upper()) for one in known]
+    if any(len(one) != 1 for one in right):
         return None  # several right options: a letter alone is a part of the answer
-    return next((letter for letter in letters if letter != right), None)
+    return next((letter for letter in letters if letter not in right), None)
 
 
 def _choices(target: Target, letters: dict[str, str], known: list[str]) -> Iterator[Attack]:
