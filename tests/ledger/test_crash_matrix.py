@@ -39,7 +39,7 @@ def test_killed_in_the_middle_of_each_write_and_again_while_it_resumes(tmp_path:
     assert drive(tmp_path, scenario, "torn") > 10
 
 
-@pytest.mark.slow
+@pytest.mark.battery
 @pytest.mark.parametrize("scenario", ["sample", "rescore"])
 @pytest.mark.parametrize("how", ["before", "torn"])
 def test_every_pair_of_kills(tmp_path: Path, scenario: str, how: str) -> None:

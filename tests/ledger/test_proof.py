@@ -95,7 +95,7 @@ def test_runs_of_every_size_and_commit_prove_all_their_records(tmp_path: Path, s
         assert (found.problem, found.size) == (None, size)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_any_single_byte_that_is_changed_removed_or_put_in_is_found(full: bytes, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(full) - 1), label="at")
