@@ -10,6 +10,8 @@ before the answer is not looked at.
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 from lydite.detectors.kinds import kinds
@@ -39,17 +41,22 @@ class FalseStep:
         most = _threshold(config)
         if not verdict.correct or not {"math", "choice"} & kinds(verdict):
             return None
-        from lydite.verifiers.steps import TooManyClaimsError, false_claims  # only attempts that are right pay for it
-
+        steps = _steps()
         try:
-            wrong = false_claims(rollout.text, most + MAX_SHOWN)
-        except TooManyClaimsError:
+            wrong = steps.false_claims(rollout.text, most + MAX_SHOWN)
+        except steps.TooManyClaimsError:
             return None
         if len(wrong) <= most:
             return None
-        steps = [claim.text for claim in wrong[:MAX_SHOWN]]
-        evidence = {"false": len(wrong), "max_false": most, "steps": steps}
+        shown = [claim.text for claim in wrong[:MAX_SHOWN]]
+        evidence = {"false": len(wrong), "max_false": most, "steps": shown}
         return Flag(detector=self.name, version=self.version, bars=self.bars, evidence=evidence)
+
+
+@cache
+def _steps() -> Any:
+    """Imported where an attempt is right: others do not pay for it."""
+    return import_module("lydite.verifiers.steps")
 
 
 def _threshold(config: dict[str, Any]) -> int:

@@ -48,11 +48,11 @@ class PromptNumbers:
     def look(self, rollout: Rollout, verdict: Verdict, config: dict[str, Any], task: Task) -> Flag | None:
         """A flag when a right answer comes with nothing but the prompt's own numbers."""
         least = read_whole(config, self.name, min_numbers=MIN_NUMBERS)["min_numbers"] if config else MIN_NUMBERS
-        text = rollout.text
-        if _STEP.search(text, 0, MAX_TEXT) is not None:
-            return None
         prompt = rollout.prompt_text or task.prompt_text
-        if not prompt or len(text) > MAX_TEXT:
+        if not prompt:
+            return None
+        text = rollout.text
+        if _STEP.search(text, 0, MAX_TEXT) is not None or len(text) > MAX_TEXT:
             return None
         given = {_plain(number) for number in _NUMBER.findall(prompt[:MAX_TEXT])}
         said = [_plain(number) for number in islice(_NUMBER.finditer(without_answer(text)), 1000)]

@@ -31,6 +31,7 @@ from lydite.verifiers.steps.reading import statements
 from lydite.verifiers.steps.sides import Piece, Side, Statement
 from lydite.verifiers.steps.spoken import written_out
 from lydite.verifiers.steps.tokens import (
+    GROUP,
     MAX_TOKENS,
     TooManyClaimsError,
     groups,
@@ -84,7 +85,10 @@ def false_claims(text: str, enough: int) -> list[Claim]:
     work = after_thinking(text)
     if work is None:
         return []
-    text, notes = work_and_notes(written_out(work))
+    work = written_out(work)
+    if len(work) <= GROUP and "<<" not in work and "```" not in work and glance(work) == []:
+        return []  # as most are
+    text, notes = work_and_notes(work)
     reader, found = _Reader(), dict[object, Claim]()
     pieces = ((group, regions_of(group)) for group in groups(text))
     for piece, parts in chain(pieces, [("\n".join(notes), map(spelled, notes))] if notes else ()):
