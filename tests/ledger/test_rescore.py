@@ -277,6 +277,12 @@ def test_names_that_mean_something_else_are_refused(run: Path, name: str) -> Non
         strict(run, name)
 
 
+def test_task_files_that_name_other_tasks_make_other_rescorings(run: Path) -> None:
+    first, second = (rescore(run, by_tasks([task]), {"tasks": "by a task file"}) for task in MATH[:2])
+    assert first.name != second.name
+    assert verify_run(run).records == 12 + 2 * 5
+
+
 def test_a_task_that_asks_something_else_is_refused(run: Path) -> None:
     other = parse_task(
         {"id": "t1", "prompt": "What is 5 + 5?", "checker": {"type": "math", "config": {"answer": "10"}}}
@@ -388,6 +394,7 @@ def test_the_commands(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["--checker", '{"type": "math", "config": []}'], "expected an object"),
         (["--checker", '{"type": "maths"}'], "no verifier is called"),
         (["--checker", '{"type": '], "cannot be read"),
+        (["--checker", '{"type": "math", "config": {"tolerance": "1e-3 or so"}}'], "tolerance"),
         (["--verifier", "sql=math"], "no task has a checker 'sql'"),
         (["--id", "sample/t9/9"], "no rollout 'sample/t9/9'"),
         (["--phase", "after"], "no recorded sample"),

@@ -108,6 +108,8 @@ def _change(run: RunFolder, checker: str | None, verifiers: list[str]) -> tuple[
 
 def _read_checker(given: str) -> Checker | None:
     """A checker from JSON or from a file; ``None`` for a file that holds something else: tasks."""
+    import json
+
     import yaml
 
     from lydite.errors import InputError
@@ -124,8 +126,10 @@ def _read_checker(given: str) -> Checker | None:
         if path.suffix not in (".json", ".yaml", ".yml"):
             return None
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8") if path is not None else given)
-    except (yaml.YAMLError, OSError, UnicodeDecodeError, RecursionError) as error:
+        text = path.read_text(encoding="utf-8") if path is not None else given
+        # YAML reads numbers such as 1e-3 as text, so JSON is read as JSON.
+        document = yaml.safe_load(text) if path is not None and path.suffix != ".json" else json.loads(text)
+    except (yaml.YAMLError, ValueError, OSError, RecursionError) as error:
         told = " ".join(str(error).split())[:200]
         raise InputError(f"cannot be read: {told}", path=path, field="--checker") from None
     if path is not None and (not isinstance(document, dict) or "type" not in document or "prompt" in document):

@@ -52,7 +52,7 @@ class _Plan(msgspec.Struct, frozen=True):
         tasks: digest of a task as attempted, to the task as it is judged now.
         changed: the lines of those that are not in ``tasks.jsonl``.
         verifiers: id to source hash.
-        settings: the rescoring's own words.
+        settings: the rescoring's own words, and a digest of the tasks as they are judged.
         phase, ids: which attempts; all phases where there is none, all attempts where there are no ids.
         count: how many records are judged again.
         last: line number of the run's last verdict.
@@ -153,7 +153,8 @@ def _planned(
         tasks[task.digest] = now
         if now is not task:
             changed += canonical(now) + b"\n"
-    plain = msgspec.json.decode(canonical(settings))
+    judged = digest(sorted(task.digest for task in tasks.values()))
+    plain = msgspec.json.decode(canonical({**settings, "judged": judged}))
     plan = _Plan(tasks, bytes(changed), dict(sorted(verifiers.items())), plain, phase, frozenset(ids))
     count, last, missing = 0, 0, set(ids)
     for row in run.recorded():
