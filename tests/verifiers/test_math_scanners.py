@@ -10,7 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lydite.verifiers import text as scanners
-from lydite.verifiers.math import claims, disclaimed, rejections, revisions, second_thoughts, tail, tokens
+from lydite.verifiers.math import (
+    claims,
+    disclaimed,
+    formulas,
+    rejections,
+    revisions,
+    second_thoughts,
+    sentences,
+    tail,
+    tokens,
+)
+from lydite.verifiers.math.mentions import may_name
 from lydite.verifiers.math.normalise import _dressed, trim
 from lydite.verifiers.text import holds
 
@@ -64,6 +75,29 @@ def test_what_slips_holds_one_of_its_words(text: str) -> None:
 @given(matches(revisions._STATES))
 def test_what_states_holds_one_of_its_words(text: str) -> None:
     assert holds(text, revisions._STATING)
+    assert may_name(text)
+
+
+@given(matches(sentences._NO_STATEMENT))
+def test_what_is_no_statement_holds_one_of_its_words(text: str) -> None:
+    assert holds(text, sentences._UNSTATING)
+
+
+@given(matches(sentences._REFERENCE))
+def test_what_refers_ends_in_one_of_its_words(text: str) -> None:
+    found = sentences._REFERENCE.search(text)
+    assert found is not None
+    assert sentences._refers(text[: found.end()])
+
+
+@given(matches(disclaimed._DENIAL))
+def test_what_denies_a_number_holds_one_of_its_words(text: str) -> None:
+    assert holds(text, disclaimed._DENIALS)
+
+
+@given(matches(revisions._NO_SOLUTION))
+def test_what_leaves_no_solution_holds_one_of_its_words(text: str) -> None:
+    assert holds(text, revisions._LACKING)
 
 
 @given(matches(scanners._REFUSALS))
@@ -119,6 +153,32 @@ def test_the_last_reversed_claim_is_found_by_its_word(text: str) -> None:
     found = claims._reversed(text, claims.lowered(text))
     last = [match.span() for match in claims._REVERSED.finditer(text)][-1:]
     assert ([] if found is None else [found.span()]) == last
+
+
+numbered = st.lists(
+    st.sampled_from(
+        [
+            "7", "12", "1,000", " ", "\n", ", ", " and ", " or ", "/", ".", ":", "(", ")", "-", "$", " a.m.", "e", "x",
+            "%", " apples ", " which is about ", "\\approx ", "\\times 10^{5}", " of the ", "=", "+", "10:30", "is",
+            " word ",
+        ]
+    ),
+    max_size=25,
+).map("".join)  # fmt: skip
+
+
+@given(numbered, st.integers(0, 5))
+def test_the_last_number_is_found_from_the_end(text: str, start: int) -> None:
+    found, last = formulas._last_number(text, start), formulas.final(formulas._NUMBER, text, start)
+    assert (found and found.span()) == (last and last.span())
+
+
+@given(numbered)
+def test_lists_and_rounded_values_end_as_they_must(text: str) -> None:
+    if formulas._ROUNDED.search(text):
+        assert text.rstrip().rstrip("$").rstrip().endswith(formulas._ROUNDING)
+    if formulas._LISTED.search(text):
+        assert text.rstrip()[-3:].endswith(formulas._LISTING)
 
 
 struck = st.lists(

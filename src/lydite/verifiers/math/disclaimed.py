@@ -15,10 +15,12 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from lydite.verifiers.math.rejections import ASIDE, REJECTS
-from lydite.verifiers.text import Box, box_commands, closing_brace, places
+from lydite.verifiers.text import Box, box_commands, closing_brace, holds, places
 
 # A denial and at most two words, right before a number: "it is not 2.5", "it can't be 2.5", "it is never equal to 2.5".
 _DENIAL = re.compile(r"(?:\b(?:not|never|cannot)|n't|≠)[ $(]{1,3}(?:[A-Za-z]{1,12} ){0,2}[$(\\ ]{0,3}$", re.IGNORECASE)
+_DENIALS = ("not", "never", "n't", "≠")
+"""One of these is in whatever _DENIAL matches."""
 # Before boxes and claims only words that carry the denial on: "we cannot simplify further: 4" denies nothing.
 _BEFORE = re.compile(
     r"(?:(?<!or )\b(?:not|never|cannot)|n't)[ $(]{1,3}"
@@ -137,7 +139,9 @@ def last_denied(text: str, found: str) -> bool:
     if place < 0:
         return False
     before = text[max(0, place - 60) : place].replace("’", "'")
-    return _DENIAL.search(before) is not None or denied(text, place, place + len(found))
+    if holds(before, _DENIALS) and _DENIAL.search(before):
+        return True
+    return denied(text, place, place + len(found))
 
 
 def standing(text: str, found: list[Box]) -> list[Box]:

@@ -8,9 +8,9 @@ from lydite.verdict import Outcome, Verdict
 from lydite.verifiers.math import choices
 from lydite.verifiers.math.answer import SCALARS, Answer, Rules
 from lydite.verifiers.math.bounds import is_bounded
-from lydite.verifiers.math.claims import last_formula
 from lydite.verifiers.math.compare import are_numbers, at_once, compare, same_number
 from lydite.verifiers.math.extraction import Extraction
+from lydite.verifiers.math.formulas import last_formula
 from lydite.verifiers.math.nodes import TooBigError
 from lydite.verifiers.math.reading import read
 from lydite.verifiers.math.restated import is_echoed, is_restated

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 
+from lydite.verifiers.text import holds
+
 _FORMULA = r"\$[^$\n]{1,300}\$|\\\((?:[^\\\n]|\\[^)\n]){1,300}+\\\)"
 _NUMBER = r"[-−]?\\?[$€£]?\d[\d,./]{0,24}(?<![.,/])%?"
 _VALUE_LAST = re.compile(
@@ -80,6 +82,13 @@ _NO_STATEMENT = re.compile(
     r"|in particular the number|(?:might|may|could) (?:depend|be|involve|have to|need)|(?:do not|don't|not) know)\b",
     re.IGNORECASE,
 )
+_UNSTATING = (
+    " up", "stuck", "depend", "or so", "suppose", "bound", "exceed", "close to", "so far", "such as", "according",
+    "none of", "candidate", "to mind", "clear", "continue", "end", "at this point", "somewhere", "asked", "mention",
+    "says", "asks", "gives", "states", "tells", "information", "start", "beg", "to do with", "unsolved", "no idea",
+    "wonder", "consider", "need to", "have to", "want to", "in particular", "might ", "may ", "could ", "know",
+)  # fmt: skip
+"""One of these is in whatever _NO_STATEMENT matches."""
 _REFERENCE = re.compile(
     r"(?<!this )(?<!that )(?<!each )(?<!every )(?<!either )\b(?:equations?|eqs?\.|theorems?|lemmas?|corollary"
     r"|cor\.|propositions?"
@@ -88,6 +97,13 @@ _REFERENCE = re.compile(
     r"|definition|axiom|attempt)\s(?:no\.? |number )?[($#]{0,2}\s?$",
     re.IGNORECASE,
 )
+_REFERRING = (
+    "equation", "equations", "eq.", "eqs.", "theorem", "theorems", "lemma", "lemmas", "corollary", "cor.",
+    "proposition", "propositions", "figure", "figures", "fig.", "table", "tables", "section", "sections", "chapter",
+    "chapters", "page", "pages", "step", "case", "part", "problem", "question", "exercise", "line", "rule", "method",
+    "example", "note", "definition", "axiom", "attempt", "no", "no.", "number",
+)  # fmt: skip
+"""One of these ends whatever _REFERENCE matches, but for brackets and spaces."""
 _BOUND = re.compile(r"\b(?:more|less|fewer|greater|larger|smaller|other) than[\s$(]{0,3}$", re.IGNORECASE)
 _CUT_OFF = re.compile(
     r"(?:\b(?:and|or|the|an|of|with|to|we|is|are|that|then|by|from|for|if|so|which|where|since|because|but)|[,=+(])$"
@@ -134,12 +150,21 @@ def states_none(text: str, place: int) -> bool:
             and not (_PREMISE.match(sentence) and _RECKONED.search(text[max(start, place - 120) : place]))
         )
         or _BOUND.search(text[max(0, place - 20) : place]) is not None
-        or _NO_STATEMENT.search(sentence[-400:]) is not None
-        or _NO_STATEMENT.search(rest[-400:]) is not None
-        or _REFERENCE.search(text[max(0, place - 40) : place]) is not None
+        or _says_nothing(sentence[-400:])
+        or _says_nothing(rest[-400:])
+        or _refers(text[max(0, place - 40) : place])
         or len(rest) > MAX_REST
         or _CUT_OFF.search(text[-40:].rstrip(" *_")) is not None
     )
+
+
+def _says_nothing(words: str) -> bool:
+    return holds(words, _UNSTATING) and _NO_STATEMENT.search(words) is not None
+
+
+def _refers(before: str) -> bool:
+    """Whether the words before a number make it the name of something: "Theorem 31"."""
+    return before.rstrip().rstrip("($#").rstrip().lower().endswith(_REFERRING) and _REFERENCE.search(before) is not None
 
 
 def is_no_statement(line: str) -> bool:

@@ -7,6 +7,7 @@ import re
 from lydite.verifiers.math import bounds, claims, disclaimed, second_thoughts
 from lydite.verifiers.math.claims import MAX_ANSWER
 from lydite.verifiers.math.extraction import MAX_BOXES, Extraction, Relation
+from lydite.verifiers.math.formulas import is_prose, last_formula
 from lydite.verifiers.math.sentences import is_no_statement, states_none
 from lydite.verifiers.math.tail import CLOSING, taken_back, withdrawn
 from lydite.verifiers.text import is_refusal
@@ -120,13 +121,13 @@ def last(text: str) -> Extraction:
         text = text[:-40] + _DONE.sub("", text[-40:])
     if is_refusal(text):
         return Extraction(refused=True)
-    lines = [line for line in text[-MAX_ANSWER:].splitlines() if line.strip()]
-    lines = [line for line in lines if not _ENDS.fullmatch(line.strip()[:60])]
-    if not lines:
+    lines = reversed(text[-MAX_ANSWER:].splitlines())
+    last_line = next((line for line in lines if line.strip() and not _ENDS.fullmatch(line.strip()[:60])), None)
+    if last_line is None:
         return Extraction()
-    if _CONTRADICTED.search(lines[-1][-200:]):
-        return Extraction((lines[-1].strip()[-200:],), "last", hedged=True)
-    line = _NOT_THAT.sub("", _WORKED.sub("", _QUOTE.sub("", lines[-1])).strip(" *_`#\t").rstrip("."))
+    if _CONTRADICTED.search(last_line[-200:]):
+        return Extraction((last_line.strip()[-200:],), "last", hedged=True)
+    line = _NOT_THAT.sub("", _WORKED.sub("", _QUOTE.sub("", last_line)).strip(" *_`#\t").rstrip("."))
     if "&" in line and "\\begin" in text:
         line = line.replace("&", "").removesuffix("\\\\")
     reason = _REASON.search(line)
@@ -134,9 +135,9 @@ def last(text: str) -> Extraction:
         line = line[: reason.end()].rstrip().rpartition(" ")[0].rstrip(" ,")  # what follows says why
     if _NUMBERED.fullmatch(line[:80]):
         return Extraction()
-    if len(line) <= 60 and not claims.is_prose(line):
+    if len(line) <= 60 and not is_prose(line):
         return Extraction((line,), "line", hedged=is_no_statement(line))
-    found = claims.last_formula(line if len(line) < len(lines[-1]) - 6 else text[-2000:])
+    found = last_formula(line if len(line) < len(last_line) - 6 else text[-2000:])
     if not found:
         return Extraction((line[:200],), "line")
     place = max(text.rfind(found), 0)
