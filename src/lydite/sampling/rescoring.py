@@ -115,10 +115,13 @@ def rescore(
         name, standing = _standing(run, plan, name)
         if standing is None:
             header = Rescoring(
-                name=name, settings=plan.settings, verifiers=plan.verifiers, tasks=files.mark_of(plan.changed),
+                name=name,
+                settings=plan.settings,
+                verifiers=plan.verifiers,
+                tasks=files.mark_of(plan.changed),
                 covers=plan.count,
                 time=time.time(),
-            )  # fmt: skip
+            )
             standing = Standing(header, run.begin_rescoring(header, plan.changed))
         done = standing.done
         if not standing.complete:
