@@ -156,6 +156,24 @@ def test_no_field_can_be_changed_by_who_makes_the_files_own_hash_again(run: Path
         assert found.problem is not None, (place, old, holder[place[-1]])
 
 
+@pytest.mark.parametrize("spell", [str.upper, lambda text: f" {text}", lambda text: f"{text[:2]} {text[2:]}"])
+def test_a_hash_has_one_spelling(full: bytes, spell: Callable[[str], str]) -> None:
+    for place in (
+        ("record", "path", 0),
+        ("after", "below", 1),
+        ("signature", "key"),
+        ("signature", "value"),
+        ("root",),
+    ):
+        document = decoded(full)
+        holder: Any = document
+        for step in place[:-1]:
+            holder = holder[step]
+        if spell(holder[place[-1]]) != holder[place[-1]]:
+            holder[place[-1]] = spell(holder[place[-1]])
+            assert check_proof(encoded(document)).problem is not None, place
+
+
 def test_an_invented_record_is_not_proved_by_a_head_that_was_noted(run: Path) -> None:
     """A forger makes a whole ledger of his own below the true head: the head does not commit to his tree."""
     data = decoded(prove(RunFolder.open(run), "sample/t2/2"))

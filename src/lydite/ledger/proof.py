@@ -274,9 +274,9 @@ def hexes(path: Sequence[str]) -> list[bytes]:
     """Hashes from their hex digits.
 
     Raises:
-        ValueError: one is not 32 bytes.
+        ValueError: one is not the spelling of 32 bytes.
     """
     found = [bytes.fromhex(part) for part in path]
-    if any(len(part) != 32 for part in found):
+    if any(len(part) != 32 for part in found) or _hex(found) != tuple(path):
         raise ValueError("not a hash")
     return found

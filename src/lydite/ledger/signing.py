@@ -80,7 +80,10 @@ def holds(public: str, signature: str, data: bytes) -> bool:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
-        Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(bytes.fromhex(signature), data)
+        key, value = bytes.fromhex(public), bytes.fromhex(signature)
+        if (key.hex(), value.hex()) != (public, signature):  # there are other spellings of the same bytes
+            return False
+        Ed25519PublicKey.from_public_bytes(key).verify(value, data)
     except (InvalidSignature, ValueError):
         return False
     return True
