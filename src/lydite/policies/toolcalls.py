@@ -112,8 +112,10 @@ def parsed(tokenizer: Any, text: str, tools: Sequence[Tool]) -> Said:
         message = from_chat({"content": None, **tokenizer.parse_response(text, prefix="", tools=offered(tools))})
     except (InputError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return read_calls(text)
-    if not message.tool_calls:
-        return read_calls(text)
+    if not message.tool_calls or OPEN in message.content:
+        said = read_calls(text)
+        if len(said.calls) >= len(message.tool_calls):
+            return said
     return Said(message.content, message.tool_calls)
 
 

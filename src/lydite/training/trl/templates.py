@@ -28,12 +28,20 @@ TOOL_TEMPLATE = r"""{%- if tools %}<|im_start|>tools
 {%- if add_generation_prompt %}<|im_start|>assistant
 {% endif %}"""  # noqa: E501
 
+_TEXT = r'"(?:[^"\\\x00-\x1f<]|<(?!/tool_call>)|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
+_VALUE = rf"(?:{_TEXT}|-?(?:0|[1-9]\d*)(?:\.\d+)?|true|false|null)"
+_PAIR = rf"{_TEXT}: ?{_VALUE}"
+_CALL = rf'\{{"name": ?{_TEXT}, ?"arguments": ?\{{(?:{_PAIR}(?:, ?{_PAIR})*)?\}}\}}'
+
+# A parser of the library fails on a call that is no JSON, and a server with it: the attempt would be lost by what the
+# policy wrote. So only a call that is JSON beyond doubt is taken for one; any other stays text, which is looked through
+# for calls, and those that cannot be read are counted.
 RESPONSE_TEMPLATE: dict[str, Any] = {
     "defaults": {"role": "assistant"},
     "start_anchor": "<|im_start|>assistant\n",
     "fields": {
         "tool_calls": {
-            "open": "<tool_call>",
+            "open_pattern": rf"<tool_call>(?={_CALL}</tool_call>)",
             "close_pattern": r"</tool_call>\s*",
             "repeats": True,
             "content": "json",
@@ -54,6 +62,8 @@ def offer_tools(tokenizer: Any) -> str:
         InputError: it is not fit, and what we have does not suit it.
     """
     done = ""
+    if tokenizer.chat_template == TOOL_TEMPLATE:
+        tokenizer.response_template = RESPONSE_TEMPLATE
     if not _renders_tools(tokenizer):
         control = ("<|im_start|>", "<|im_end|>")
         if any(token not in tokenizer.get_vocab() for token in control) or tokenizer.eos_token != control[1]:
