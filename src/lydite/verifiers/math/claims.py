@@ -180,13 +180,14 @@ def _anchors(text: str, plain: str, words: tuple[str, ...], start: int, end: int
 def _results(plain: str, start: int, end: int | None) -> set[int]:
     """Where "result" and "solution" stand behind "final", or closely before a colon: rarer than these words."""
     spots: set[int] = set()
-    place = plain.rfind("final ", start, end)
+    colon, place = plain.rfind(":", start, end), plain.rfind("final ", start, end)
+    if colon < 0 and place < 0:
+        return spots
     while place >= 0:
         if plain.startswith(_RESULTS, place + 6):
             spots.add(place + 6)
         place = plain.rfind("final ", start, place)
-    place = plain.rfind(":", start, end)
-    looks = 0
+    place, looks = colon, 0
     while place >= 0:
         if plain[place - 1] in _BEFORE_COLON:
             looks += 1

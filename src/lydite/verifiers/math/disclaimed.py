@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 
 from lydite.verifiers.math.rejections import ASIDE, REJECTS
 from lydite.verifiers.text import Box, box_commands, closing_brace, holds, places
@@ -118,7 +119,7 @@ def denied(text: str, start: int, end: int | None = None) -> bool:
     before = before[words.rfind("\n") + 1 :]
     if not before.isascii():
         before = before.replace("’", "'")
-    if may_deny(before) and _BEFORE.search(before.replace("*", "")):
+    if (may_deny(before) if len(before) > 30 else _short_may_deny(before)) and _BEFORE.search(before.replace("*", "")):
         return True
     if end is None or text[end : end + 12].lstrip(_AROUND)[:2].lower() not in _BEGINNINGS:
         return False
@@ -131,6 +132,10 @@ def may_deny(words: str) -> bool:
     if "n't" in plain or "\\ne" in plain or "no way" in plain or "no means" in plain:
         return True
     return not _DENYING.isdisjoint(plain.replace("*", " ").replace("(", " ").replace("$", " ").split())
+
+
+_short_may_deny = lru_cache(maxsize=512)(may_deny)
+"""Many answers stand behind the same few words: "The answer is"."""
 
 
 def last_denied(text: str, found: str) -> bool:

@@ -10,17 +10,15 @@ from lydite.verifiers.math import choices, notations, words
 from lydite.verifiers.math.answer import Answer
 from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, num
 from lydite.verifiers.math.normalise import normalise, trim, undressed
+from lydite.verifiers.math.plain import FAST, MEASURED, plain_number
 from lydite.verifiers.math.spelling import respelled
 from lydite.verifiers.math.structure import structure
 from lydite.verifiers.math.tokens import tokenize
-from lydite.verifiers.math.units import KNOWN, Unit, currency, name_temperatures, parse_unit
+from lydite.verifiers.math.units import KNOWN, Unit, name_temperatures, parse_unit
 from lydite.verifiers.math.work import working
 
 MAX_CHARS = 4000
 
-_FAST = re.compile(
-    r"(-)?(\\?\$)?\s?(-)?(\d{1,15}|\d{1,3}(?:,\d{3}){1,6})(\.\d{1,15})?(?:/(\d{1,15}))?(\s?\\?%)?|(-)?\\[dt]?frac\s?\{(-?\d{1,15})\}\s?\{(\d{1,15})\}"
-)
 _SPACE = re.compile(r"\s+|\\(?:left|right|displaystyle|,|;|!|quad|qquad)(?![A-Za-z])\s*|~")
 _PACKED = re.compile(r"[!-[\]-}]*")  # nothing of what is left out below
 _GAP = re.compile(r"(?<=\d)(?:\s|\\[ ,;!]|~)+(?=\d)")  # 4 2 is not 42
@@ -86,10 +84,10 @@ def _parsed(text: str, thousands: bool) -> Answer:
     if thousands:
         if len(text) < 16 and text.isascii() and text.isdigit():
             return Answer("integer", text, num(int(text)))
-        fast = _FAST.fullmatch(text)
+        fast = FAST.fullmatch(text)
         if fast is not None:
-            return _plain_number(text, fast)
-        counted = _MEASURED.fullmatch(text)
+            return plain_number(text, fast)
+        counted = MEASURED.fullmatch(text)
         if counted is not None and (unit := _unit_named(counted.group(3))) is not None:
             number, point, word = counted.groups()
             value = Fraction(number.replace(",", "") + (point or ""))
@@ -99,9 +97,9 @@ def _parsed(text: str, thousands: bool) -> Answer:
         clean = trim(bare)
     clean = respelled(clean)
     if thousands and clean != text:
-        fast = _FAST.fullmatch(clean)
+        fast = FAST.fullmatch(clean)
         if fast is not None:
-            return _plain_number(clean, fast)
+            return plain_number(clean, fast)
     raw = clean if _PACKED.fullmatch(clean) else _SPACE.sub("", _GAP.sub("_", clean))
     if not (raw[1:2].isalnum() or any(char.isalnum() or char == "\\" for char in raw)) and raw not in ("{}",):
         return Answer("none", raw)
@@ -124,9 +122,6 @@ def _parsed(text: str, thousands: bool) -> Answer:
         return Answer("big", raw)
 
 
-_MEASURED = re.compile(r"(\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(\.\d{1,15})? ?\\text\{ ?([A-Za-z]{2,14})\}", re.ASCII)
-
-
 @lru_cache(maxsize=1024)
 def _unit_named(word: str) -> Unit | None:
     """What a known word measures behind any number: "dollars"; not "am", nor "dozen"."""
@@ -142,28 +137,6 @@ def _unit_named(word: str) -> Unit | None:
         plain = Answer("quantity", answer.raw, num(Fraction(number.replace(",", ""))), answer.unit)
         units.add(answer.unit if answer == plain else None)
     return units.pop() if len(units) == 1 else None
-
-
-def _plain_number(text: str, match: re.Match[str]) -> Answer:
-    minus, sign, inner, whole, point, below, percent, minus_frac, top, bottom = match.groups()
-    if top is not None:
-        if int(bottom) == 0:
-            return Answer("false", text)
-        value = Fraction(int(top), int(bottom))
-        return Answer("rational", text, num(-value if minus_frac else value))
-    value = Fraction(whole.replace(",", "") + point) if point else Fraction(int(whole.replace(",", "")))
-    kind = "decimal" if point else "integer"
-    if below is not None:
-        if int(below) == 0:
-            return Answer("false", text)
-        value, kind = value / int(below), "rational"
-    if minus or inner:
-        value = -value
-    if percent:
-        return Answer("percent", text, num(value))
-    if sign:
-        return Answer("quantity", text, num(value), currency("$"))
-    return Answer(kind, text, num(value))
 
 
 def _read(clean: str, raw: str, thousands: bool) -> Answer:
