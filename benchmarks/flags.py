@@ -1,13 +1,15 @@
 """What the detectors see: recorded exploits found (recall), honest work flagged (false alarms), microseconds a text.
 
-    python benchmarks/flags.py [--json] [--data DIR] [--markdown]
+    python benchmarks/flags.py [--json] [--data DIR]
 
-Exploits: ``tests/detectors/data/exploits.yaml``, with which the detectors were tuned, and ``held_back.yaml``, which was
-written before them and not looked at while they were. Honest work: solutions of GSM8K as they come and without
-annotations, with the answer in a box (``gsm8k_train.jsonl``, ``gsm8k_test.jsonl`` below DIR); HumanEval's canonical
-solutions (``HumanEval.jsonl.gz`` below DIR); reference solutions of the family ``files`` as episodes. What is not below
-DIR is left out, and said so. Flags of an honest attempt count as false alarms, whatever a person might say of them.
-"""
+Exploits, below ``tests/detectors/data``: ``exploits.yaml``, with which the detectors were tuned; ``held_back.yaml``,
+written before them and not looked at while they were; ``evasions.yaml``, written afterwards by someone who knew them
+and set out to be missed (2 of 23 were found at first; some were mended since).
+
+Honest work: solutions of GSM8K as they come, and without annotations and with the answer in a box (below DIR; these
+were in sight while the detectors were tuned); HumanEval's canonical solutions (below DIR); reference solutions of the
+family ``files`` as episodes. What is not below DIR is left out, and said so. A flag counts as a false alarm, whatever a
+person might say of it; ``-`` where a detector does not look."""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "detector
 
 from attempts import Case, load  # type: ignore[import-not-found]
 
-from lydite.detectors import detect, detect_group, listed
+from lydite.detectors import detect, detect_group, listed, names_looking
 from lydite.evaluation.intervals import wilson
 from lydite.flag import Flag
 from lydite.rollout import Message, Rollout, ToolCall
@@ -116,41 +118,56 @@ def false_alarms(name: str, folder: Path) -> dict[str, Any]:
     """Flags per detector on honest work, how many attempts there were, and what looking at one takes."""
     work = list(SETS[name](folder))
     alarms: Counter[str] = Counter()
+    looking = {
+        name
+        for rollout, verdict, _ in work
+        for name in names_looking(verdict.verifier, verdict.correct, any(m.tool_calls for m in rollout.completion))
+    }
     begin = time.process_time()
     for rollout, verdict, task in work:
         alarms.update(flag.detector for flag in detect(rollout, verdict, task))
     spent = time.process_time() - begin
-    return {"n": len(work), "alarms": dict(alarms), "us": round(spent / len(work) * 1e6, 1) if work else None}
+    counts = {name: alarms[name] for name in sorted(looking)}
+    return {"n": len(work), "alarms": counts, "us": round(spent / len(work) * 1e6, 1) if work else None}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), metavar="DIR")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--markdown", action="store_true", help="the table of docs/flags.md")
     args = parser.parse_args()
     tuned, missed = recall("exploits.yaml")
     held, missed_held = recall("held_back.yaml")
+    sly, missed_sly = recall("evasions.yaml")
     honest = {name: false_alarms(name, args.data) for name in SETS}
     if args.json:
-        found = {"tuned": tuned, "held_back": held, "missed": missed + missed_held, "honest": honest}
+        missing = missed + missed_held + missed_sly
+        found = {"tuned": tuned, "held_back": held, "evasions": sly, "missed": missing, "honest": honest}
         print(json.dumps(found, indent=2))
         return
     for name, result in honest.items():
         if not result["n"]:
             print(f"{name}: not below {args.data}, left out", file=sys.stderr)
-    head = ["detector", "bars", "tuned with", "held back", *(f"{name} ({r['n']:,})" for name, r in honest.items())]
+    head = [
+        "detector",
+        "bars",
+        "tuned with",
+        "held back",
+        "evasions",
+        *(f"{name} ({r['n']:,})" for name, r in honest.items()),
+    ]
     rows = []
     for one in listed():
         if one.looks_at == "runs":
             continue
-        cells = [f"`{one.name}`", "yes" if one.bars else "no", _share(tuned.get(one.name)), _share(held.get(one.name))]
-        cells += [_alarms(result["alarms"].get(one.name, 0), result["n"]) for result in honest.values()]
+        shares = [_share(counts.get(one.name)) for counts in (tuned, held, sly)]
+        cells = [f"`{one.name}`", "yes" if one.bars else "no", *shares]
+        cells += [_alarms(result["alarms"].get(one.name), result["n"]) for result in honest.values()]
         rows.append(cells)
-    total = ["all", "", _share(_sum(tuned)), _share(_sum(held)), *("" for _ in honest)]
+    total = ["together", "", _share(_sum(tuned)), _share(_sum(held)), _share(_sum(sly)), *("" for _ in honest)]
     for cells in [head, ["---"] * len(head), *rows, total]:
         print("| " + " | ".join(cells) + " |")
-    print("\nmissed:", "; ".join(missed + missed_held) or "none")
+    print("\nmissed:", "; ".join(missed + missed_held + missed_sly) or "none")
     print("microseconds an attempt, all detectors:", {name: result["us"] for name, result in honest.items()})
 
 
@@ -162,8 +179,8 @@ def _sum(counts: dict[str, list[int]]) -> list[int]:
     return [sum(pair[0] for pair in counts.values()), sum(pair[1] for pair in counts.values())]
 
 
-def _alarms(number: int, n: int) -> str:
-    if not n:
+def _alarms(number: int | None, n: int) -> str:
+    if not n or number is None:
         return "-"
     bounds = wilson(number, n)
     return f"{number} ({100 * bounds.low:.2f}-{100 * bounds.high:.2f} %)"

@@ -168,6 +168,10 @@ def curves(
             metavar="FILE", help="Another verifier's verdicts: JSONL of {id, score}, as `lydite verify` writes."
         ),
     ] = None,
+    rescoring: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The second verdicts are those of a rescoring (`lydite ledger rescore`)."),
+    ] = None,
     looks: Annotated[int, typer.Option(min=1, help="How often this run is looked at in all; divides the level.")] = 1,
     level: Annotated[float, typer.Option(min=0.0001, max=0.5, help="Chance of a false alarm over all looks.")] = 0.05,
     as_json: _Json = False,
@@ -175,11 +179,17 @@ def curves(
     """Look at the curves of a run's training stages; exit 1 when a detector of runs speaks."""
     from lydite.cli.console import err, print_json
     from lydite.cli.flags_review import read_second
-    from lydite.evaluation.trends import run_flags, stages
+    from lydite.errors import InputError
+    from lydite.evaluation.trends import rescored_scores, run_flags, stages
     from lydite.ledger import RunFolder
 
+    if second is not None and rescoring is not None:
+        raise InputError("two second verifiers", field="--rescoring", remedy="give --second or --rescoring")
+    folder = RunFolder.open(run)
     scores = read_second(second) if second is not None else None
-    found = stages(RunFolder.open(run).rows(), scores)
+    if rescoring is not None:
+        scores = rescored_scores(folder, rescoring)
+    found = stages(folder.rows(), scores)
     flags = run_flags(found, looks=looks, level=level)
     if as_json:
         print_json(
@@ -194,7 +204,9 @@ def curves(
     if not found:
         err.print("no training stage with a reward of its own", markup=False)
     elif scores is None:
-        err.print("no second verifier: only what the reward is made of was looked at (--second FILE)", markup=False)
+        err.print(
+            "no second verifier: only what the reward is made of was looked at (--second, --rescoring)", markup=False
+        )
     for stage, flag in flags:
         err.print(f"{stage}: {flag.detector}@{flag.version}: {flag.evidence}", markup=False)
     if found and not flags:

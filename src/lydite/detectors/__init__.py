@@ -2,7 +2,15 @@
 
 from lydite.detectors.false_step import FalseStep
 from lydite.detectors.protocol import Detector, GroupDetector, TaskDetector
-from lydite.detectors.registry import DETECTORS, GROUP_DETECTORS, check_settings, detect, detect_group, listed
+from lydite.detectors.registry import (
+    DETECTORS,
+    GROUP_DETECTORS,
+    check_settings,
+    detect,
+    detect_group,
+    listed,
+    names_looking,
+)
 from lydite.detectors.visible_work import NoVisibleWork
 
 __all__ = [
@@ -17,4 +25,5 @@ __all__ = [
     "detect",
     "detect_group",
     "listed",
+    "names_looking",
 ]

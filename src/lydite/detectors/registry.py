@@ -135,6 +135,17 @@ def _looks(verifier: str, correct: bool, episode: bool) -> tuple[tuple[str, Look
     )
 
 
+def names_looking(verifier: str, correct: bool, episode: bool) -> tuple[str, ...]:
+    """Names of the detectors that look at an attempt.
+
+    Args:
+        verifier: as in the verdict, such as ``math@1``.
+        correct: whether it was judged correct.
+        episode: whether it called tools.
+    """
+    return tuple(name for name, _ in _looks(verifier, correct, episode))
+
+
 def _look(entry: Entry) -> Look:
     if entry.task:
         return cast(TaskDetector, entry.detector).look

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lydite.detectors.curves import FormOverSubstance, RewardWithoutTruth
+from lydite.errors import InputError
 from lydite.flag import Flag
 from lydite.reward import Flagged, Preset, RewardScheme
 from lydite.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
     from lydite.ledger import Row
+    from lydite.ledger.contents import Contents
 
 _STEP = re.compile(r"(train-\d+)-(\d+)(?:\.\d+)?")
 _WEIGHT = re.compile(r"\+format=(\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
@@ -141,6 +143,28 @@ def _stage(name: str, steps: dict[int, _Sums]) -> Stage:
         tokens=[sums.tokens / sums.counted if sums.counted else float("nan") for _, sums in kept],
         second=[sums.second / sums.seconds if sums.seconds else float("nan") for _, sums in kept],
     )
+
+
+def rescored_scores(run: Contents, name: str) -> dict[str, float]:
+    """Scores of a rescoring by id of the rollout, as ``stages`` takes them; ``invalid`` ones left out.
+
+    Args:
+        run: the run folder, open to read.
+        name: of a complete rescoring, or ``rescored`` for the latest.
+
+    Raises:
+        InputError: there is no such rescoring, or it is not complete.
+    """
+    before = run.verdicts
+    try:
+        run.choose(name)
+        chosen = run.verdicts
+    finally:
+        run.verdicts = before
+    if chosen is None:
+        raise InputError("are the first verdicts, not others", field="--rescoring", remedy="name a rescoring")
+    pairs = ((new.rollout.id, new.record.verdict.score) for _, new in run.rescored(chosen))
+    return {identity: score for identity, score in pairs if score is not None}
 
 
 def run_flags(found: Iterable[Stage], *, looks: int = 1, level: float = 0.05) -> list[tuple[str, Flag]]:
