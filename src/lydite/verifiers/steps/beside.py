@@ -105,8 +105,8 @@ PARTED = re.compile(r"[^\[\]{}]{0,400}?(?:[ \n][.,;:](?![.\\])|\n[\w.,;:)])")
 _ONLY_NUMBER = r"(?!0\d)\d{1,12}+(?![.,]?\d)"
 _NOT_BEHIND = "".join(rf"(?<!{word} \d)" for word in sorted((SPOKEN | JOINING) - {"r"})) + r"(?<![^a-z]r \d)"
 PLAINEST = re.compile(
-    # A digit comes first: a search for one is fast. What must not stand before it is looked for behind it.
-    rf"(\d(?<=[a-z,;:.] \d){_NOT_BEHIND}(?:(?<!0)\d{{0,11}}+|(?!\d)))(?![.,]?\d) ?([-+*/]) ?({_ONLY_NUMBER})"
+    # A blank comes first: a search for one is fast. What must not stand before it is looked for behind it.
+    rf" (?<=[a-z,;:.] )(\d{_NOT_BEHIND}(?:(?<!0)\d{{0,11}}+|(?!\d)))(?![.,]?\d) ?([-+*/]) ?({_ONLY_NUMBER})"
     rf" ?= ?\$?({_ONLY_NUMBER})(?=[.;:]\s|,\s(?!000)|\n[A-Za-z#]|\.?\Z)"
 )
 """Two whole numbers and what they make, between clean ends; in ASCII, without backslashes up to the last of them."""
