@@ -46,6 +46,8 @@ def recipe_times(policy: str, steps: int, folder: Path) -> list[Moment]:
                     "prompts_per_step": 8,
                     "max_completion_length": 72,
                     "learning_rate": 1e-3,
+                    "loss_type": "grpo",
+                    "entropy_coef": 0.0,
                     "save_every": 10_000,
                 }
             ],

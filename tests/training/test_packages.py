@@ -161,6 +161,9 @@ def test_episodes_and_checks_see_what_is_shared(wheel: Wheel) -> None:
     check = {"type": "exit_code", "config": {"command": "greeting-says"}}
     task = Task(id="t", prompt=(), checker=Checker(**check), env="workspace", setup_commands=("greeting-says > said",))
     state = Snapshot.from_files({})
+    assert build({"type": "exit_code", "config": {"command": "pytest --version"}})(
+        Submission(text="", state=state)
+    ).correct
     with overlay.share(install(["greeting"]).folder):
         assert build(check)(Submission(text="", state=state)).correct
         environment = WorkspaceEnvironment()

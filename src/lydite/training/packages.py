@@ -8,6 +8,7 @@ whether a package does what its name says.
 from __future__ import annotations
 
 import importlib.metadata as metadata
+import os
 import re
 import shutil
 import subprocess
@@ -130,9 +131,17 @@ def _install(place: Path, entries: Sequence[str], field: str) -> None:
     command = [sys.executable, "-m", "pip", "install", "--target", str(place), "--only-binary=:all:", "--no-input"]
     command += ["--quiet", "--disable-pip-version-check", "--no-warn-script-location", "--", *entries]
     empty = tempfile.mkdtemp(prefix="lydite-pip-")  # pip takes a name for a path where there is such a file
+    env = {**os.environ, "PIP_USER": "0"}  # a user's own setting, with which --target cannot be
     try:
         done = subprocess.run(  # noqa: S603
-            command, cwd=empty, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False
+            command,
+            env=env,
+            cwd=empty,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise _refused(f"pip did not end within {SECONDS:.0f} s", field) from None
