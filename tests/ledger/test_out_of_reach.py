@@ -76,8 +76,9 @@ for number in range(3, 64):
     with suppress(OSError):
         if any(name in os.readlink(f"/proc/self/fd/{number}") for name in names):
             reached.append(number)
-for folder, _, files in os.walk("/"):
+for folder, below, files in os.walk("/"):
     if folder.count("/") > 6 or folder.startswith(("/proc", "/sys", "/usr")):
+        below[:] = []
         continue
     reached += [folder for name in ("ledger.jsonl", "rollouts.jsonl") if name in files]
 """
@@ -92,7 +93,7 @@ COMMANDS = [
     "python3 seek.py",
     "for p in /proc/[0-9]*; do cat $p/root@RUN@/ledger.jsonl && echo REACHED; ls -l $p/fd | grep jsonl; done; true",
     "ln -s @RUN@/ledger.jsonl answer.txt; echo @MARK@ >> answer.txt; ln -s @RUN@ folder; touch folder/@MARK@; true",
-    "find / -name ledger.jsonl 2>/dev/null | while read f; do echo @MARK@ >> $f; echo REACHED; done",
+    "find / -path /usr -prune -o -name ledger.jsonl -print 2>/dev/null | while read f; do echo @MARK@ >> $f; echo REACHED; done",
 ]
 
 
@@ -107,10 +108,11 @@ def seek(run: Path) -> str:
 
 def tasks(run: Path) -> list[object]:
     tests = [{"call": "add", "args": [2, 3], "expected": 5}]
+    config = {"tests": tests, "timeout": 60}  # the search takes its time on a busy machine
     script = "import os\nprint(0.0 if os.path.exists('answer.txt') or os.path.exists('reached') else 1.0)"
     program = seek(run) + "\nif reached:\n    print('REACHED', reached)\n    open('reached', 'w').close()\n"
     return [
-        parse_task({"id": "code", "prompt": "x", "checker": {"type": "code", "config": {"tests": tests}}}),
+        parse_task({"id": "code", "prompt": "x", "checker": {"type": "code", "config": config}}),
         parse_task(
             {
                 "id": "files",
@@ -153,7 +155,8 @@ def test_programs_and_commands_do_not_find_the_run_that_they_are_part_of(tmp_pat
     told = [message.content for row in rows for message in row.rollout.completion if message.role == "tool"]
     assert len(told) == len(COMMANDS)
     assert not [text for text in told if "REACHED" in text or "jsonl" in text]
-    assert {row.record.verdict.outcome for row in rows if row.rollout.task == "code"} == {"correct"}, rows
+    verdict = next(row.record.verdict for row in rows if row.rollout.task == "code")
+    assert verdict.correct, (verdict.reason, verdict.parts)
     # The state that is kept holds a link to the ledger; judging it again goes nowhere either.
     assert [item.match for item in replay(RunFolder.open(run))] == [Match.SAME] * 2
     assert rescore(run, lambda task: task, {}, name="again").judged == 2
@@ -203,7 +206,7 @@ def test_the_batterys_attacks_aimed_at_a_ledger_do_not_find_it(written: Path) ->
     assert all(str(written) in text for text in programs)
     with Sandbox() as box:
         for text in [*programs, seek(written) + "\nprint('PWNED' if reached else 'nothing', reached)"]:
-            done = box.run(text, timeout=20)
+            done = box.run(text, timeout=60)
             assert done.status in ("ok", "error"), (done.status, done.stderr)
             assert b"PWNED" not in done.stdout, done.stdout
 
