@@ -62,7 +62,7 @@ def probe(
     if interrupted:
         err.print("interrupted: the card holds what was done", markup=False)
         return 3
-    return 1 if not card.holds else 2 if unusable else 0
+    return 1 if card.got_through else 2 if unusable else 0
 
 
 def _read(paths: Sequence[Path], limit: int | None) -> list[Task]:

@@ -132,7 +132,7 @@ class Bout:
             findings=tuple(findings),
             seconds=time.perf_counter() - began,
             samples=tuple(self.samples),
-            complete=not self.stopped(),
+            complete=not (unusable or self.stopped()),
             unusable=unusable,
         )
 

@@ -108,8 +108,8 @@ class Card(msgspec.Struct, kw_only=True):
 
     @property
     def holds(self) -> bool:
-        """Whether nothing got through."""
-        return self.got_through == 0
+        """Whether everything was tried, and nothing got through."""
+        return self.complete and self.got_through == 0
 
 
 class Tally:

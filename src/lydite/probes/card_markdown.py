@@ -23,7 +23,7 @@ def headline(card: Card) -> str:
     if not card.probed and not card.attacks:
         return "nothing was probed"
     what = f"{card.attacks} attacks on {card.probed} of {card.tasks} tasks in {card.seconds:.0f} s"
-    if card.holds:
+    if not card.got_through:
         return f"{what}: nothing got through" + (f", {card.warned} worth a look" if card.warned else "")
     return f"{what}: {card.got_through} got through, at {card.gameable} tasks"
 

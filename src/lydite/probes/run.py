@@ -18,6 +18,9 @@ from lydite.task import Task
 
 WAIT = 0.2
 """Seconds after which the main thread looks whether it is to stop."""
+BATCH = 200
+"""Submissions that another process judges at a time, at most; BATCH_BYTES: of their workspaces."""
+BATCH_BYTES = 64 << 20
 PATIENCE = 15.0
 """Seconds that attacks under way are waited for once the work is stopped. What has no result then is left behind."""
 
@@ -40,16 +43,20 @@ def probe(
         stopped: asked between attacks: ``True`` ends the work, and tasks that were begun give what they have.
 
     Yields:
-        One result per task, in the order in which they are finished; at the end, for each, what another process says
+        One result per task, in the order in which they are finished; later, for each, what another process says
         (``Check.PORTABILITY``): then only ``findings`` holds anything new.
     """
     plan = Plan(only=tuple(only), families=None if families is None else tuple(families))
     samples: list[tuple[Task, stability.Sample]] = []
     with World() as world:
         for done in _in_threads(tasks, world, plan, jobs or processors(), stopped):
-            samples += [(done.task, sample) for sample in done.samples]
             yield msgspec.structs.replace(done, samples=())
-    if samples and plan.wants(Check.PORTABILITY) and not stopped():
+            if plan.wants(Check.PORTABILITY):
+                samples += [(done.task, sample) for sample in done.samples]
+            if len(samples) >= BATCH or sum(len(sample.pack or b"") for _, sample in samples) > BATCH_BYTES:
+                yield from _elsewhere(samples)
+                samples = []
+    if samples and not stopped():
         yield from _elsewhere(samples)
 
 
