@@ -93,7 +93,7 @@ COMMANDS = [
     "python3 seek.py",
     "for p in /proc/[0-9]*; do cat $p/root@RUN@/ledger.jsonl && echo REACHED; ls -l $p/fd | grep jsonl; done; true",
     "ln -s @RUN@/ledger.jsonl answer.txt; echo @MARK@ >> answer.txt; ln -s @RUN@ folder; touch folder/@MARK@; true",
-    "find / -path /usr -prune -o -name ledger.jsonl -print 2>/dev/null | while read f; do echo @MARK@ >> $f; echo REACHED; done",
+    "find / -path /usr -prune -o -name ledger.jsonl -print | while read f; do echo @MARK@ >> $f; echo REACHED; done",
 ]
 
 
