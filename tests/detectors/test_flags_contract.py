@@ -17,6 +17,7 @@ from lydite.errors import InputError
 from lydite.flag import Flag
 from lydite.rollout import Message, Rollout, ToolCall
 from lydite.task import Checker, Task
+from lydite.tasksets.documents import parse_task
 from lydite.verdict import Verdict
 
 RECORDED = [*load("exploits.yaml"), *load("held_back.yaml")]
@@ -155,6 +156,14 @@ def test_thresholds_that_are_unknown_are_refused_beforehand(entry: object) -> No
     with pytest.raises(InputError) as error:
         check_settings(task)
     assert error.value.field == f"metadata.flags.{name}.no_such"
+
+
+def test_a_document_can_switch_a_detector_off() -> None:
+    checker = {"type": "math", "config": {"answer": "7"}}
+    task = parse_task({"prompt": "?", "checker": checker, "metadata": {"flags": {"no_visible_work": False}}})
+    check_settings(task)
+    rollout = Rollout(id="r", task="t", task_digest="", completion=(Message(role="assistant", content="\\boxed{7}"),))
+    assert detect(rollout, Verdict.of(1.0, "correct", "math@1", extracted="7"), task) == ()
 
 
 def test_thresholds_of_an_unknown_detector_are_refused() -> None:

@@ -259,5 +259,6 @@ def _metadata(value: Any) -> dict[str, Any]:
     if "flags" in metadata:
         flags = as_object(metadata["flags"], "metadata.flags", 'give {"detector": {…settings…}}')
         for name, settings in flags.items():
-            as_object(settings, child("metadata.flags", name), "give the detector's settings")
+            if settings is not False:  # switches the detector off
+                as_object(settings, child("metadata.flags", name), "give the detector's settings, or false")
     return metadata
