@@ -22,7 +22,7 @@ COMMANDS = {
     "control": "carry a recipe out beside random and other rewards: does its gain count?",
     "probes": "keep hacks as a regression suite; impossible twins; the strength of tests",
     "models": "list models; check that one can be trained in episodes",
-    "ledger": "verify, replay and show a run's ledger",
+    "ledger": "verify, replay, rescore and show a run's ledger; prove records of it",
     "export": "preference pairs, SFT rows and KTO rows from a run",
     "flags": "list detectors; review the flags of a run; how often each detector is right",
     "report": "write a run's report.md with its curves",
