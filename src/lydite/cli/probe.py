@@ -40,7 +40,7 @@ def probe(
     from lydite.probes.run import probe as run_probe
 
     given = _read(tasks, limit)
-    tally, unusable = Tally(given, [str(path) for path in tasks]), ""
+    tally, unusable = Tally(given, [str(path) for path in tasks], only or ()), ""
     with _stopping() as stopped, _progress(len(given), tally) as advance:
         for done in run_probe(given, only=only or (), jobs=jobs, stopped=stopped):
             tally.add(done)

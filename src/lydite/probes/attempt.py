@@ -11,7 +11,7 @@ import msgspec
 
 from lydite.codec import canonical
 from lydite.errors import InputError, MissingExtraError, UnavailableError
-from lydite.probes import leakage, stability
+from lydite.probes import chance, leakage, stability
 from lydite.probes.panel import attacks
 from lydite.probes.protocol import Attack, Check, Family, Finding, Level, Target
 from lydite.probes.world import WorkspaceGoneError, World
@@ -152,6 +152,8 @@ class Bout:
                     told = f"{attack.what} is judged correct, so anything may be: nothing else was tried"
                     yield self._not_made(Check.ADVERSARIAL, "panel", told)
                     break
+        if self.plan.wants(Check.GAMEABILITY, "chance_level") and (guess := chance.finding(self.target)) is not None:
+            yield guess
         if self.plan.wants(Check.LEAKAGE):
             yield from leakage.findings(self.target, self.untouched, self.world, self.claims.claim)
         if self.plan.wants(Check.DETERMINISM):

@@ -77,6 +77,7 @@ class Card(msgspec.Struct, kw_only=True):
         kinds: how many tasks have a checker of this type, parts of composites included.
         verifiers: ``name@version`` of each.
         without_solution: how many tasks have no reference; checks that need one were not made there.
+        only: what was asked for, where not everything was.
         complete: whether every task was probed to the end.
         began: UTC, ISO 8601.
         seconds: wall clock.
@@ -94,6 +95,7 @@ class Card(msgspec.Struct, kw_only=True):
     kinds: dict[str, int] = {}
     verifiers: list[str] = []
     without_solution: int = 0
+    only: list[str] = []
     complete: bool = False
     began: str = ""
     seconds: float = 0.0
@@ -115,8 +117,8 @@ class Card(msgspec.Struct, kw_only=True):
 class Tally:
     """Gathers results; a card can be made at any time."""
 
-    def __init__(self, tasks: Sequence[Task], files: Sequence[str] = ()) -> None:
-        self.tasks, self.files = tasks, list(files)
+    def __init__(self, tasks: Sequence[Task], files: Sequence[str] = (), only: Sequence[str] = ()) -> None:
+        self.tasks, self.files, self.only = tasks, list(files), list(only)
         self.began, self._clock = time.time(), time.perf_counter()
         self.findings: list[Finding] = []
         self.got_through = 0
@@ -154,6 +156,7 @@ class Tally:
             kinds=dict(sorted(kinds.items())),
             verifiers=sorted(self._verifiers),
             without_solution=sum(task.solution is None for task in self.tasks),
+            only=self.only,
             complete=complete,
             began=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.began)),
             seconds=round(time.perf_counter() - self._clock, 2),

@@ -38,6 +38,7 @@ def _head(card: Card) -> list[str]:
         "",
         f"- tasks: {card.tasks} ({cell(kinds)}), {card.without_solution} without a reference solution",
         f"- files: {cell(', '.join(card.files))}",
+        *([f"- only: {cell(', '.join(card.only))}"] if card.only else []),
         f"- digest of the tasks: `{card.digest}`",
         f"- verifiers: {cell(', '.join(card.verifiers))}",
         f"- made by lydite {card.lydite}, {card.began}; {'; '.join(card.notes)}",
