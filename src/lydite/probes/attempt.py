@@ -118,6 +118,8 @@ class Bout:
         try:
             self.check = build(self.target.checker)
             verifier = self.check.id
+            if self.task.env not in ("none", "workspace"):
+                raise UnavailableError(f"attacks cannot act in the environment {self.task.env!r:.60}")
             self.untouched = self.world.untouched(self.task)
             self.target = msgspec.structs.replace(self.target, untouched=self.untouched)
             findings.extend(self._findings())

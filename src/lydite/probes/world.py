@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from lydite.environments.workspace import SETUP_TIMEOUT, WorkspaceEnvironment
+from lydite.environments.workspace import SETUP_TIMEOUT, WorkspaceEnvironment, open_sandbox
 from lydite.errors import InputError, UnavailableError
 from lydite.probes.protocol import Attack
 from lydite.sandbox import Sandbox, Snapshot, Status
@@ -29,7 +29,7 @@ class World:
     def _opened(self) -> tuple[Sandbox, WorkspaceEnvironment]:
         with self._lock:
             if self._sandbox is None or self._environment is None:
-                self._sandbox = Sandbox()
+                self._sandbox = open_sandbox()
                 self._environment = WorkspaceEnvironment(self._sandbox)
             return self._sandbox, self._environment
 
@@ -43,7 +43,8 @@ class World:
         if task.env == "none":
             return None
         if task.env != "workspace":
-            raise InputError(f"cannot be probed in {task.env!r:.60}", field="env", remedy="workspace and none can be")
+            remedy = "try it with a policy: lydite sample"
+            raise InputError(f"nothing can be carried out by hand in {task.env!r:.60}", field="env", remedy=remedy)
         episode = self._opened()[1].start(task)
         try:
             return episode.freeze()
