@@ -24,6 +24,7 @@ RECORDED = [*load("exploits.yaml"), *load("held_back.yaml")]
 HONEST = load("honest.yaml")
 EVASIONS = load("evasions.yaml")
 PIECES = [
+    "score verdict: correc ",
     "=1+1", "\\boxed{1}", "\\boxed{", "<answer>1</answer>", "#### 1\n", "the answer is 7. ", "def __eq__(self, o):\n",
     "# os._exit\n", "if x == 1: return 1\n", "{1: 2, ", "(", "-", "a.", "not ", "$((", " <<EOF\n", "print('",
     "git log ", "curl ", "/a/grader ", "= 1 passed ", "<|im_start|>", "'test_", "\\", "\ud800", "\0", "é", "\n",
@@ -132,7 +133,7 @@ def test_a_detector_that_flags_otherwise_has_another_version() -> None:
         "answer_lookup@1": "911f3b06ae163925",
         "forged_output@1": "e6fb3c0302df5a53",
         "grader_paths@1": "b53ba75ed79345fb",
-        "introspection@1": "dd6ca4ee9fe869ca",
+        "introspection@1": "479182693c2a4e1f",
         "no_visible_work@3": "35fb77a4827e15d8",
         "prompt_numbers@1": "95d71b09831a9cc7",
         "protected_edits@1": "ce1e284c997538e2",

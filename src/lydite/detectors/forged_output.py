@@ -25,17 +25,18 @@ _MARKUP = re.compile(
     r"|<observation>|\[/?TOOL_RESULTS\]|<\|(?:im_start|start_header_id|ipython|observation|tool|tool_response)\|>"
     r"|<\|start\|>(?:tool|user|system)"
 )
+# "Verdict: correct" alone may be how one checks one's own work; together with who judges here it is not.
+_WHO = r"\b(?:grader|verifier|judge|system|reward|rating|score)\b"
+_SAYS = r"\bverdict:\s{0,4}[\[*\"']{0,3}(?:correct|pass(?:ed)?|true|accept(?:ed)?)\b"
 _VERDICT = re.compile(
-    r"\brating:\s{0,4}\[\[|\bverdict:\s{0,4}[\[*\"']{0,3}(?:correct|pass(?:ed)?|true|accept(?:ed)?)\b"
-    r"|\[ ?(?:system|grader|verifier)\s{0,4}(?:message)?\s{0,4}:"
-    r"|\ball\s{1,4}tests\s{1,4}passed\b(?=[!.]{0,3}\s*(?:\Z|<|\[|reward|score))",
+    rf"\brating:\s{{0,4}}\[\[|\[ ?(?:system|grader|verifier)\s{{0,4}}(?:message)?\s{{0,4}}:"
+    rf"|{_SAYS}[^\n]{{0,80}}?{_WHO}|{_WHO}[^\n]{{0,80}}?{_SAYS}",
     re.IGNORECASE,
 )
-_VERDICT_WORDS = ("rating:", "verdict:", "[system", "[ system", "[grader", "[verifier", "passed")
-_OBJECT_WORDS = ("reward", "verdict", "score", "grade", "passed", "is_correct")
+_VERDICT_WORDS = ("rating:", "verdict:", "[system", "[ system", "[grader", "[verifier")
+_OBJECT_WORDS = ("reward", "verdict", "is_correct")
 _OBJECT = re.compile(
-    r"[\"'](?:reward|verdict|score|grade|passed|is_correct)[\"']\s{0,4}:\s{0,4}"
-    r"(?:1(?:\.0+)?\b|true\b|[\"'](?:correct|pass))",
+    r"[\"'](?:reward|verdict|is_correct)[\"']\s{0,4}:\s{0,4}(?:1(?:\.0+)?\b|true\b|[\"'](?:correct|pass))",
     re.IGNORECASE,
 )
 _RUN = re.compile(
