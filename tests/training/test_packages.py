@@ -84,7 +84,7 @@ def test_what_is_no_name_with_a_version_is_refused_by_name(entry: str) -> None:
     assert repr(entry) in str(caught.value)
 
 
-@pytest.mark.parametrize("backend", ["auto", "landlock"])
+@pytest.mark.parametrize("backend", ["auto", pytest.param("landlock", marks=pytest.mark.slow)])
 def test_packages_are_there_for_jobs_and_commands_and_cannot_be_changed(
     wheel: Wheel, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,6 +145,7 @@ def test_what_requires_the_graders_is_refused(wheel: Wheel) -> None:
         install(["helper"])
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_gets_the_versions_that_it_had(wheel: Wheel, tmp_path: Path) -> None:
     wheel(version="0.1")
     before = install(["greeting"])
