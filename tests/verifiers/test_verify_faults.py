@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -233,3 +234,22 @@ def test_a_verifier_that_goes_to_another_folder_is_still_found(tmp_path: Path) -
     own = [{"completion": "x", "checker": {"type": "own.py:check", "config": config}} for config in configs]
     done = run("-", "--verifier", "own.py:check", data=jsonl(*rows, *own), cwd=tmp_path)
     assert [row["outcome"] for row in lines(done.stdout)] == ["incorrect"] * 3 + ["correct"] * 2, done.stdout
+
+
+def test_a_full_disk_is_told_while_there_is_more_to_judge(tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text("import time\ndef check(submission, config):\n    time.sleep(0.3)\n    return 1.0\n")
+    process = subprocess.Popen(
+        [*COMMAND, "-", "-o", "/dev/full", "--verifier", f"{own}:check"],
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stderr is not None
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(jsonl(*({"completion": "x" * 9000} for _ in range(12))))
+        process.stdin.flush()  # and more may come
+    process.wait(timeout=60)
+    assert b"No space left" in process.stderr.read()
+    process.stderr.close()
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
