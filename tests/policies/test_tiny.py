@@ -72,3 +72,12 @@ async def test_the_one_for_tools_calls_what_it_is_told(asked: str, call: ToolCal
 def test_a_built_in_model_that_is_not_there() -> None:
     with pytest.raises(InputError, match="tiny-tool'"):
         load_local("builtin:tiny-tool")
+
+
+@pytest.mark.parametrize("spec", BUILT_IN)
+def test_its_template_is_the_one_that_models_without_tools_are_given(spec: str) -> None:
+    pytest.importorskip("trl")
+    from lydite.training.trl.templates import RESPONSE_TEMPLATE, TOOL_TEMPLATE
+
+    tokenizer = load_local(spec)[1]
+    assert (tokenizer.chat_template, tokenizer.response_template) == (TOOL_TEMPLATE, RESPONSE_TEMPLATE)
