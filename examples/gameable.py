@@ -12,7 +12,6 @@ how many attempts at held-out tasks succeeded: in the eyes of the checker that w
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 import msgspec
@@ -59,7 +58,6 @@ def main() -> None:
         sound = options.out / "sound.jsonl"
         if name == "gameable":
             rescore(run, by_tasks(load_tasks([sound])), {"tasks": "by a task file"}, name=TRUTH)
-            second(run, options.out / "second.jsonl")
         phases = {"before": "before", "after-0": "after demonstrations", "after": "after rewards"}
         for phase, told in phases.items():
             seen, truth = solved(run, phase), solved(run, phase, TRUTH if name == "gameable" else None)
@@ -102,13 +100,6 @@ def with_checker(task: Task, checker: Checker) -> Task:
 def solved(run: Path, phase: str, verdicts: str | None = None) -> float:
     """The share of attempts of a phase that were judged correct."""
     return summarise(RunFolder.open(run, verdicts=verdicts).rows(phase)).at(1).as_wrong.value
-
-
-def second(run: Path, out: Path) -> None:
-    """The other checker's word on each attempt, for ``lydite flags curves RUN --second FILE``."""
-    rows = RunFolder.open(run, verdicts=TRUTH).rows()
-    lines = [json.dumps({"id": row.rollout.id, "score": row.record.verdict.score}) + "\n" for row in rows]
-    out.write_text("".join(lines), encoding="utf-8")
 
 
 def show(progress: Progress) -> None:
