@@ -9,7 +9,8 @@ from lydite.verifiers.math import disclaimed, several
 from lydite.verifiers.math.behind import ADJOINING, before, belongs, may_belong
 from lydite.verifiers.math.claims import MAX_ANSWER
 from lydite.verifiers.math.extraction import MAX_BOXES, Extraction
-from lydite.verifiers.math.tail import CLOSING, NOTHING, looked_at, replaced, short_look, withdrawn
+from lydite.verifiers.math.second_thoughts import MAX_TAIL
+from lydite.verifiers.math.tail import CLOSING, NOTHING, looked_at, replaced, withdrawn
 from lydite.verifiers.text import Box
 
 _KEPT = MAX_ANSWER + 1
@@ -27,9 +28,9 @@ def of_boxes(text: str, found: list[Box], policy: str) -> Extraction:
     stands = disclaimed.standing(text, found[-MAX_BOXES:])
     found = found[:-MAX_BOXES] + stands if stands else found
     last = found[-1]
-    tail = text[last.end : last.end + 2000]
+    tail = text[last.end : last.end + MAX_TAIL]
     told = len(tail) > 1 and tail.strip(CLOSING) != ""
-    back, again, after, rejected = (short_look(tail) if len(tail) <= 40 else looked_at(tail)) if told else NOTHING
+    back, again, after, rejected = looked_at(tail) if told else NOTHING
     hedged = not stands or back
     if hedged and after is not None and policy == "lenient" and replaced(tail, after):
         return Extraction((after.text,), "anchor")

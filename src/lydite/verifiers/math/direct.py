@@ -1,5 +1,4 @@
-r"""The usual completions, seen at a glance: one box near the end of the text, one ``####`` line or "the answer is 7"
-at its end.
+r"""The usual completions, seen at a glance: one box, or at the end one ``####`` line, one tag or "the answer is 7".
 
 What is found here, the full extraction would find as well, with nothing to say against it: a test holds the two
 together. What is not, the full extraction has to look at.
@@ -13,16 +12,16 @@ from __future__ import annotations
 
 import re
 
-from lydite.verifiers.math import claims
+from lydite.verifiers.math import claims, second_thoughts
 from lydite.verifiers.math.behind import ADJOINING, belongs
 from lydite.verifiers.math.disclaimed import denied
 from lydite.verifiers.math.extraction import EMPTY, Place
-from lydite.verifiers.math.tail import short_tail
+from lydite.verifiers.math.tail import effect
 from lydite.verifiers.text import closing_brace
 
 MAX_TEXT = 65536
 MAX_TAIL = 40
-"""Characters behind a box, of a marker's line, or from "answer is" on, that are seen at a glance."""
+"""Characters of a marker's line, or from "answer is" on, that are seen at a glance."""
 
 _COMMENT = re.compile(r"[ \t]*%")
 _NUMBER = r"-?(?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(?:\.\d{1,15})?"
@@ -68,7 +67,7 @@ def _box(text: str, word: int) -> str | None:
     if start < 0 or not text.startswith("\\boxed{", start) or (start and text[start - 1] in ADJOINING):
         return None
     end = closing_brace(text, word + 6)
-    if not 0 < len(text) - end <= MAX_TAIL or end < 0:
+    if not 0 < len(text) - end <= second_thoughts.MAX_TAIL or end < 0:
         return None
     content, tail = text[word + 6 : end].strip(), text[end + 1 :]
     if len(content) > claims.MAX_ANSWER:
@@ -79,9 +78,9 @@ def _box(text: str, word: int) -> str | None:
         return None
     if "%" in text and _COMMENT.match(text, text.rfind("\n", 0, word) + 1):
         return None
-    if not content.strip(EMPTY) or (look := short_tail(tail)) == "says more" or denied(text, start, end + 1):
+    if not content.strip(EMPTY) or (told := effect(tail)) == "says more" or denied(text, start, end + 1):
         return None
-    return content if look == "nothing" else belongs(content, tail)
+    return content if told == "nothing" else belongs(content, tail)
 
 
 def _tag(text: str, last: int) -> str | None:

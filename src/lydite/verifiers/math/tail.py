@@ -52,12 +52,12 @@ _OR_VALUE = re.compile(
     r"|\\sqrt)[^\s$),;]{0,60})(?:\$|(?=[\s),.;]|$)))"
 )
 NOTHING: Looked = (False, None, None, ())
+MAX_SHORT = 40
 CLOSING = " .$*)]\\\n"
 _TAGGED = re.compile(r"<answer>\s{0,8}([^<]{1,200}?)\s{0,8}</answer>", re.IGNORECASE)
 
 
-def looked_at(tail: str) -> Looked:
-    """What stands behind a box: whether it is taken back, the answer said once more, the claim, and rejected values."""
+def _looked_at(tail: str) -> Looked:
     other = _OR_VALUE.match(tail) if holds(tail[:14], _SAYING) else None
     back = taken_back(tail[other.end() :] if other is not None else tail)
     after = claims.anchored(tail) if len(tail) > 8 else []
@@ -69,16 +69,29 @@ def looked_at(tail: str) -> Looked:
     return back or back_too, again, after[-1] if after else None, rejected
 
 
-@lru_cache(maxsize=1024)
-def short_tail(tail: str) -> Literal["nothing", "belongs", "says more"]:
-    """What a short text behind a box may change: nothing; its answer, some of which may stand there; or more."""
-    if len(tail) > 1 and tail.strip(CLOSING) and short_look(tail) != NOTHING:
+# Most answers are followed by a few words that many share: "dollars.", "apples in total.". A longer text is looked at
+# once more where the first look at it leads to a full search.
+_short_look = lru_cache(maxsize=1024)(_looked_at)
+_long_look = lru_cache(maxsize=16)(_looked_at)
+
+
+def looked_at(tail: str) -> Looked:
+    """What stands behind a box: whether it is taken back, the answer said once more, the claim, and rejected values."""
+    return _short_look(tail) if len(tail) <= MAX_SHORT else _long_look(tail)
+
+
+def effect(tail: str) -> Literal["nothing", "belongs", "says more"]:
+    """What a text behind a box may change: nothing; its answer, some of which may stand there; or more."""
+    return _short_effect(tail) if len(tail) <= MAX_SHORT else _effect(tail)
+
+
+def _effect(tail: str) -> Literal["nothing", "belongs", "says more"]:
+    if len(tail) > 1 and tail.strip(CLOSING) and looked_at(tail) != NOTHING:
         return "says more"
     return "belongs" if may_belong(tail) else "nothing"
 
 
-short_look = lru_cache(maxsize=1024)(looked_at)
-"""Most answers are followed by a few words that many share: "dollars.", "apples in total."."""
+_short_effect = lru_cache(maxsize=1024)(_effect)
 
 
 def taken_back(tail: str) -> bool:
