@@ -100,6 +100,11 @@ def test_an_invalid_sample_has_no_reward_and_is_counted(run: RunFolder, tasks: l
     assert next(run.rows()).record.reward is None
 
 
+def test_attempts_of_a_group_are_looked_at_side_by_side(run: RunFolder, tasks: list[Task]) -> None:
+    score(column(run, tasks), [[10, END]] * 4, [0] * 4)
+    assert all("same_answer_no_work" in {flag.detector for flag in row.record.flags} for row in run.rows())
+
+
 def test_a_control_changes_what_training_sees_and_not_the_verdict(run: RunFolder, tasks: list[Task]) -> None:
     rewards, metrics = score(column(run, tasks, control="flip:1"), [[10, END], [11, END]], [0, 0])
     assert rewards == [-0.1, 1.0]

@@ -101,7 +101,13 @@ class RewardColumn:
         for _, _, state in attempts:
             if state is not None:
                 self._run.keep(state)
-        graded = list((self._threads.map if self._threads is not None else map)(self._grade, attempts))
+        mapped = self._threads.map if self._threads is not None else map
+        judged = list(mapped(lambda attempt: self._judge.judge(*attempt), attempts))
+        regarded = self._judge.regard(judged, [asked for _, asked, _ in attempts])
+        graded = [
+            controlled(item, self._control, seed=self._seed, judge=self._judge, others=self._exchanged)
+            for item in regarded
+        ]
         size = self._stage.num_generations
         plain = [item.reward for item in graded]
         self.contrast = [has_contrast(plain[start : start + size]) for start in range(0, len(plain), size)]
@@ -113,10 +119,6 @@ class RewardColumn:
         self.scores = [item.verdict.score for item in shaped]
         self.rewards = [item.reward for item in shaped]
         return self.rewards
-
-    def _grade(self, attempt: tuple[Rollout, Task, Snapshot | None]) -> Graded:
-        graded = self._judge.judge(*attempt)
-        return controlled(graded, self._control, seed=self._seed, judge=self._judge, others=self._exchanged)
 
     def _attempt(
         self, task: Task, ids: Sequence[int], step: int, world: TrlEnvironment | None
