@@ -12,6 +12,14 @@
 | long-steps | 16 kB of word-problem steps with prices, percentages and intermediate results |
 | long-loop | one paragraph again and again |
 | long-bare | 16 kB of prose; "the answer is ..." and no box |
+
+Kinds for which the verifier has to look longest, run where they are named:
+
+| mix | completions |
+|---|---|
+| gsm-last | as gsm, but nothing says what the answer is: the last number counts |
+| long-last | 16 kB of prose, and then the same |
+| long-curly | as long-bare, with typographic apostrophes |
 """
 
 from __future__ import annotations
@@ -148,10 +156,29 @@ MIXES: dict[str, Callable[[random.Random, bool], Case]] = {
 }
 
 
+def _curly(rng: random.Random, right: bool) -> Case:
+    case = MIXES["long-bare"](rng, right)
+    return case._replace(text=case.text.replace("that is", "that’s"))
+
+
+def _gsm_last(rng: random.Random, right: bool) -> Case:
+    case = _gsm(rng, right)
+    said = case.gold if right else str(int(case.gold) + 1)
+    return case._replace(text=case.text.partition("Checking")[0] + f"So altogether {said} clips were sold.")
+
+
+MORE: dict[str, Callable[[random.Random, bool], Case]] = {
+    "gsm-last": _gsm_last,
+    "long-last": _behind(lambda rng: _filled(rng, _PROSE), "\n\nSo there are {answer} of them left."),
+    "long-curly": _curly,
+}
+
+
 def make(mix: str, count: int, seed: int = 0) -> list[Case]:
     """Cases of a mix; every second one is right."""
     rng = random.Random(f"{mix}:{seed}")
-    return [MIXES[mix](rng, index % 2 == 0) for index in range(count)]
+    maker = (MIXES | MORE)[mix]
+    return [maker(rng, index % 2 == 0) for index in range(count)]
 
 
 DEGENERATE = {

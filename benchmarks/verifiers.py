@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from math_texts import DEGENERATE, MIXES, Case, make
+from math_texts import DEGENERATE, MIXES, MORE, Case, make
 
 import lydite
 
@@ -159,7 +159,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--rounds", type=int, default=5, help="blocks of each side per mix")
     parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds of a block of math-verify")
-    parser.add_argument("--mix", action="append", choices=list(MIXES), help="this mix alone; may be repeated")
+    parser.add_argument("--mix", action="append", choices=[*MIXES, *MORE], help="this mix alone; may be repeated")
     parser.add_argument("--cases", type=Path, default=Path(__file__).parents[2] / "shared" / "cases" / "math.jsonl")
     options = parser.parse_args()
     rows = [compare(mix, options.rounds, options.seconds) for mix in options.mix or MIXES]
