@@ -82,6 +82,9 @@ def read_calls(text: str) -> Said:
         end = text.find(CLOSE, start)
         stop = end if end >= 0 else len(text)
         call = _call(text[start + len(OPEN) : stop])
+        last = text.rfind(OPEN, start, stop)
+        if call is None and last > start and (call := _call(text[last + len(OPEN) : stop])):
+            start = last  # one that was begun and left stands before it: that one cannot be read
         after = min(len(text), stop + len(CLOSE))
         kept.append(text[at:start] if call else text[at:after])
         if call:
