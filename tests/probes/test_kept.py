@@ -94,6 +94,16 @@ def test_an_empty_folder_and_a_missing_workspace_are_named(tmp_path: Path) -> No
         load(tmp_path)
     with pytest.raises(InputError, match="no such folder"):
         load(tmp_path / "none")
-    path = folder(tmp_path, task=FILES, workspace="gone.pack")
-    with pytest.raises(InputError, match=r"gone\.pack"):
-        list(tried(load(path), path))
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [{"task": FILES, "workspace": "gone.pack"}, {"task": FILES, "files": {"../a": ""}}, {"task": {"prompt": "?"}}],
+)
+def test_one_that_cannot_be_tried_is_told_and_keeps_no_other_from_it(tmp_path: Path, probe: dict[str, Any]) -> None:
+    path = folder(tmp_path, **probe)
+    (path / "two.json").write_text(json.dumps({"task": FILES}))
+    found = list(tried(load(path), path))
+    assert [one.level for one in found] == [Level.NOT_MADE, Level.PASSED]
+    assert "one.json" in found[0].told or "gone.pack" in found[0].told
+    assert lydite("probes", "run", path) == 2

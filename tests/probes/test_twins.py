@@ -109,4 +109,11 @@ def test_another_value(value: Any) -> None:
 
 def test_assertions_are_turned_one_at_a_time() -> None:
     found = [now for _, now, _ in assertions("assert f(1) == [2]\nassert f(2)\nassert not f(3)\n")]
-    assert found == ["f(3)", "not f(2)", "f(1) == [3]"]
+    assert found == ["f(1) == [3]", "f(3)", "not f(2)", "not f(1) == [2]"]
+
+
+def test_a_guard_is_not_turned_where_a_value_can_be() -> None:
+    script = "from pathlib import Path\nassert not Path('a').is_symlink() and Path('a').read_text() == '7'\n"
+    found = twin_of({"type": "script", "config": {"script": script}}, {"files": {"a": "7"}})
+    assert found.task is not None
+    assert "== '8'" in found.task.metadata["flipped"]["now"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -33,7 +34,11 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of ``lydite``. Leaves with 0 done, 1 done and the answer is no, 2 unusable input, 3 interrupted."""
     _fill_closed_streams()
-    sys.exit(_run(list(sys.argv[1:] if argv is None else argv)))
+    try:
+        code = _run(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:  # before a command has begun
+        code = _interrupted()
+    sys.exit(code)
 
 
 def _fill_closed_streams() -> None:
@@ -92,6 +97,8 @@ def _call(name: str, rest: list[str]) -> int:
         # The reader of our output went away (`| head`): not an error, and nothing may be printed while shutting down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        return _failed(error)
     except Exception as error:
         show = getattr(error, "show", None)  # Typer's own usage errors
         if show is None:
@@ -100,7 +107,29 @@ def _call(name: str, rest: list[str]) -> int:
         return int(getattr(error, "exit_code", 2))
     if result == _CTRL_C:
         return _interrupted()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        return _failed(error)
     return result if isinstance(result, int) else 0
+
+
+def _failed(error: OSError) -> int:
+    """A file of the user's that is not what a command takes it for, or a standard output that takes nothing more."""
+    if error.filename is not None:
+        name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else error.filename
+        print(f"error: {_harmless(str(name))}: {error.strerror or error}", file=sys.stderr)
+        return 2
+    if error.errno not in _FULL:
+        raise error
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    print(f"error: standard output cannot be written: {error.strerror}", file=sys.stderr)
+    return 3
+
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 
 
 _CTRL_C = 130

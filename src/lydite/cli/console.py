@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from lydite.codec import canonical
+from lydite.errors import InputError
 
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -19,6 +20,12 @@ def program() -> str:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
+    """One JSON document on standard output.
+
+    Raises:
+        InputError: that is closed: nobody would get it.
+    """
+    if sys.__stdout__ is None:
+        raise InputError("standard output is closed", remedy="the answer goes there: leave it open, or --json out")
     sys.stdout.write(canonical(value).decode() + "\n")
     sys.stdout.flush()

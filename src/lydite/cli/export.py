@@ -138,10 +138,12 @@ def _export(
     import msgspec
 
     from lydite.cli.console import err, print_json
+    from lydite.cli.outputs import free
     from lydite.exports import write_rows
     from lydite.ledger import RunFolder
     from lydite.ledger.reviews import Reviewed
 
+    free(out)
     folder = RunFolder.open(run, verdicts=verdicts)
     rows, counts = export(Reviewed(folder) if reviews else folder, phase=phase, cap=cap, format=format)
     written = write_rows(rows, out)

@@ -143,7 +143,7 @@ def summary(
     from lydite.ledger import RunFolder
     from lydite.ledger.reviews import Reviews
 
-    folders = [RunFolder.open(path) for path in runs]
+    folders = [RunFolder.open(path) for path in {path.resolve(): path for path in runs}.values()]
     found = summarise_flags([(folder, Reviews(folder.path)) for folder in folders])
     if as_json:
         import msgspec

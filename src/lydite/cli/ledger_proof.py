@@ -46,12 +46,14 @@ def prove(
     With --extends: a proof that the ledger with the head of now is a continuation of the one with an earlier head.
     """
     from lydite.cli.console import err
+    from lydite.cli.outputs import free
     from lydite.errors import InputError
     from lydite.ledger import RunFolder
     from lydite.ledger.proof import prove as make
     from lydite.ledger.proof import prove_extension, write
     from lydite.ledger.verify import hash_given
 
+    free(out, [key] if key is not None else [])
     folder, earlier = RunFolder.open(run, verdicts=verdicts), hash_given(extends, "--extends")
     if (rollout is None) == (earlier is None):
         raise InputError("one of both is needed", field="ID or --extends", remedy=f"`lydite show {run}` lists the ids")

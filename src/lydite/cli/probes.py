@@ -29,9 +29,13 @@ def add(
     name: Annotated[str | None, typer.Option(help="Of the file. Default: after run and attempt.")] = None,
 ) -> None:
     """Keep an attempt of a run, a confirmed hack, as a probe: with its task, and the workspace that it left."""
+    from lydite.cli.console import err
     from lydite.probes.kept import add
 
-    print(add(run, rollout, folder, what=what, name=name))
+    path, correct = add(run, rollout, folder, what=what, name=name)
+    if not correct:
+        err.print("note: the attempt was not judged correct, so it does not get through now", markup=False)
+    print(path)
 
 
 @app.command()
@@ -43,7 +47,8 @@ def run(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Try every kept probe again. Leaves with 1 when one is judged correct, or scores more than it may."""
+    """Try every kept probe again. Leaves with 1 when one is judged correct, or scores more than it may; with 2
+    when one could not be tried: what is not tried is not held."""
     from lydite.cli.console import print_json
     from lydite.probes.kept import load, tried
     from lydite.probes.protocol import Level
@@ -54,8 +59,11 @@ def run(
     if as_json:
         print_json({"folder": str(folder), "findings": found})
     _tell(found)
-    if any(finding.level is Level.FAILED for finding in found):
+    levels = {finding.level for finding in found}
+    if Level.FAILED in levels:
         raise typer.Exit(1)
+    if Level.NOT_MADE in levels:
+        raise typer.Exit(2)
 
 
 def _tell(found: list[Finding]) -> None:
@@ -82,10 +90,13 @@ def twins(
     Nobody passes a twin who does what its prompt asks: `lydite eval FILE --policy SPEC` measures the cheat rate.
     """
     from lydite.cli.console import err, print_json
+    from lydite.cli.outputs import free
     from lydite.errors import InputError
     from lydite.probes.twins import twins
     from lydite.tasksets import load_tasks, write_tasks
+    from lydite.tasksets.read import expand
 
+    free(out, expand(tasks))
     made = list(twins(load_tasks(tasks, limit=limit)))
     written = [twin.task for twin in made if twin.task is not None]
     left = {twin.of: twin.reason for twin in made if twin.task is None}
@@ -123,8 +134,10 @@ def mutants(
         found.append(strength(task, most))
         _tell_strength(found[-1])
     total = overall(found)
-    told = "no task has anything to mutate" if total is None else f"killed: {_range(total)} of the mutants"
-    err.print(f"{told}; {len(found)} tasks", markup=False)
+    tried = [one for one in found if not one.reason]
+    count = sum(one.killed + len(one.survivors) for one in tried)
+    told = "nothing to mutate" if total is None else f"{_range(total)} of {count} mutants were killed"
+    err.print(f"{told}; {len(tried)} of {len(found)} tasks", markup=False)
     if as_json:
         print_json({"strength": total, "tasks": [_plain(one) for one in found]})
     if total is not None and total[0] < least:

@@ -90,9 +90,11 @@ def generate(
     import json
 
     from lydite.cli.console import err
+    from lydite.cli.outputs import free
     from lydite.tasksets import generate as generate_tasks
     from lydite.tasksets import task_document, write_tasks
 
+    free(output)
     tasks = generate_tasks(family, levels=_levels(levels), n=number, seed=seed)
     if output is None:
         for task in tasks:

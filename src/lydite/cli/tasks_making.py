@@ -39,9 +39,12 @@ def convert(
 ) -> None:
     """Write tasks in another form: JSON lines, or Harbor task folders (where Harbor can tell the task)."""
     from lydite.cli.console import err
+    from lydite.cli.outputs import free
     from lydite.tasksets import iter_tasks, write_tasks
     from lydite.tasksets.harbor_write import write_harbor
+    from lydite.tasksets.read import expand
 
+    free(output, expand(files))
     if output.name.endswith((".jsonl", ".jsonl.gz")):
         count = write_tasks(output, iter_tasks(files))
     else:

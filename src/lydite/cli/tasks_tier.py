@@ -33,11 +33,13 @@ def tier(
     or named in a recipe (tasks.train) like any other file of tasks.
     """
     from lydite.cli.console import err, print_json
+    from lydite.cli.outputs import free
     from lydite.errors import InputError
     from lydite.evaluation.tiers import Tier, counts, tiers
     from lydite.ledger import RunFolder
     from lydite.tasksets import write_tasks
 
+    free(output)
     wanted = [name.strip() for name in take.split(",")]
     if unknown := [name for name in wanted if name not in list(Tier)]:
         raise InputError(f"{unknown[0]!r} is no tier", field="take", remedy=f"some of {', '.join(Tier)}")

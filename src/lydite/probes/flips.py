@@ -75,25 +75,54 @@ def code(config: dict[str, Any]) -> Iterator[Flip]:
 
 
 def assertions(source: str) -> Iterator[tuple[str, str, str]]:
-    """The source of a test with one assertion turned, as (was, now, source), the last one first."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+    """The source of a test with one assertion turned, as (was, now, source): first those that compare with a constant,
+    which gets another value, then guards, negated; the last one first."""
+    yield from compared(source)
+    yield from negated(source)
+
+
+def compared(source: str) -> Iterator[tuple[str, str, str]]:
+    """The same of what an assertion compares with a constant."""
+    tree = _parsed(source)
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    for node in sorted(found, key=lambda node: -node.lineno):
+        was = ast.unparse(node.test)
+        for inner in ast.walk(node.test):
+            if not isinstance(inner, ast.Compare) or [type(operator) for operator in inner.ops] != [ast.Eq]:
+                continue
+            kept = inner.comparators
+            try:
+                new = ast.parse(repr(flipped(ast.literal_eval(kept[0]))), mode="eval").body
+            except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+                continue
+            inner.comparators = [new]
+            yield was, ast.unparse(node.test), ast.unparse(tree) + "\n"
+            inner.comparators = kept
+
+
+def negated(source: str) -> Iterator[tuple[str, str, str]]:
+    """The same of whole assertions that compare with no constant."""
+    tree = _parsed(source)
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
     for node in sorted(found, key=lambda node: -node.lineno):
         was, kept = ast.unparse(node.test), node.test
-        node.test = turned(node.test)
+        inside = isinstance(kept, ast.UnaryOp) and isinstance(kept.op, ast.Not)
+        node.test = kept.operand if isinstance(kept, ast.UnaryOp) and inside else ast.UnaryOp(ast.Not(), kept)
         yield was, ast.unparse(node.test), ast.unparse(tree) + "\n"
         node.test = kept
 
 
+def _parsed(source: str) -> ast.Module:
+    """The tree; an empty one where it is no program."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
 def constants(source: str) -> Iterator[tuple[str, str, str]]:
     """A program with one constant of its top level turned, as (was, now, source)."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+    tree = _parsed(source)
     for node in tree.body:
         if isinstance(node, ast.Assign):
             try:
@@ -107,21 +136,6 @@ def constants(source: str) -> Iterator[tuple[str, str, str]]:
                 node.value = ast.parse(repr(new), mode="eval").body
                 yield was, ast.unparse(node), ast.unparse(tree) + "\n"
             node.value = kept
-
-
-def turned(test: ast.expr) -> ast.expr:
-    """A condition that does not hold where the given one does: another constant where it compares with one, else its
-    negation."""
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
-        try:
-            value = ast.literal_eval(test.comparators[0])
-            new = ast.parse(repr(flipped(value)), mode="eval").body
-            return ast.Compare(test.left, test.ops, [new])
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            pass
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return test.operand
-    return ast.UnaryOp(ast.Not(), test)
 
 
 def answer(config: dict[str, Any]) -> Iterator[Flip]:
@@ -175,7 +189,7 @@ def hidden_files(config: dict[str, Any]) -> Iterator[Flip]:
 def script(config: dict[str, Any]) -> Iterator[Flip]:
     """An assertion of the grader's script, or a constant that it gives a name to."""
     source = config.get("script", "")
-    for was, now, turned_source in [*assertions(source), *constants(source)]:
+    for was, now, turned_source in [*compared(source), *constants(source), *negated(source)]:
         yield "script", was, now, config | {"script": turned_source}
 
 

@@ -26,7 +26,7 @@ from typing import Any
 
 import msgspec
 
-from lydite.errors import InputError, StorageError
+from lydite.errors import InputError, StorageError, UnavailableError
 from lydite.ledger import RunFolder
 from lydite.ledger.record import Row
 from lydite.ledger.states import read as read_state
@@ -36,6 +36,7 @@ from lydite.probes.world import WorkspaceGoneError, World
 from lydite.sandbox import Snapshot
 from lydite.task import Task
 from lydite.tasksets.documents import parse_task, task_document
+from lydite.tasksets.paths import normal_file
 from lydite.verdict import Verdict
 from lydite.verifiers import Submission, build, checker_of
 
@@ -67,7 +68,7 @@ def load(folder: str | Path) -> dict[str, Kept]:
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError("there is no such folder", path=folder, remedy="`lydite probes add RUN ID` makes one")
-    found = {path.stem: _read(path) for path in sorted(folder.glob("*.json"))}
+    found = {path.stem: _read(path) for path in sorted(folder.glob("*.json")) if path.is_file()}
     if not found:
         raise InputError("holds no probes", path=folder, remedy="`lydite probes add RUN ID`, or write NAME.json")
     return found
@@ -93,7 +94,9 @@ def _read(path: Path) -> Kept:
     return made
 
 
-def add(run: str | Path, rollout: str, folder: str | Path, *, what: str = "", name: str | None = None) -> Path:
+def add(
+    run: str | Path, rollout: str, folder: str | Path, *, what: str = "", name: str | None = None
+) -> tuple[Path, bool]:
     """Keep an attempt of a run as a probe.
 
     Args:
@@ -104,7 +107,7 @@ def add(run: str | Path, rollout: str, folder: str | Path, *, what: str = "", na
         name: of the file; ``None``: after the attempt.
 
     Returns:
-        The file that was written.
+        The file that was written, and whether the attempt was judged correct.
 
     Raises:
         InputError: there is no such run, attempt or state, or a probe of this name is there already.
@@ -134,7 +137,7 @@ def add(run: str | Path, rollout: str, folder: str | Path, *, what: str = "", na
     if pack is not None:
         _write(folder / f"{stem}.pack", zlib.compress(pack))
     _write(path, msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
-    return path
+    return path, row.record.verdict.correct
 
 
 def _origin(run: RunFolder, row: Row) -> dict[str, Any]:
@@ -171,21 +174,25 @@ def tried(probes: Mapping[str, Kept], folder: str | Path, tasks: Sequence[Task] 
     task that it was kept with; one that names no task, on all tasks.
 
     Yields:
-        A finding per probe and task; ``Level.NOT_MADE`` where there is no task to try it on.
-
-    Raises:
-        InputError: a probe's task or workspace is unusable; names the file.
-        UnavailableError: something that a checker needs is not on this machine.
+        A finding per probe and task; ``Level.NOT_MADE`` where there is no task to try it on, or the probe, the checker
+        or the machine does not allow it: the others are tried all the same.
     """
     by_id = {task.id: task for task in tasks}
     with World() as world:
         for name, kept in probes.items():
             path = Path(folder) / f"{name}.json"
-            found = _tasks(kept, path, by_id)
+            try:
+                found = _tasks(kept, path, by_id)
+            except InputError as error:
+                yield _finding(name, kept, "", Level.NOT_MADE, None, str(error))
+                continue
             if not found:
                 yield _finding(name, kept, kept.task_id or "", Level.NOT_MADE, None, "no task to try it on")
             for task in found:
-                yield _tried(name, kept, path, task, world)
+                try:
+                    yield _tried(name, kept, path, task, world)
+                except (InputError, UnavailableError) as error:
+                    yield _finding(name, kept, task.id, Level.NOT_MADE, None, str(error))
 
 
 def _tasks(kept: Kept, path: Path, by_id: Mapping[str, Task]) -> Iterable[Task]:
@@ -224,6 +231,12 @@ def _state(kept: Kept, path: Path, task: Task, world: World) -> Snapshot | None:
     state = world.untouched(task)
     if state is None or not (kept.files or kept.commands):
         return state
+    for file in kept.files:
+        try:
+            normal_file(file)
+        except ValueError as error:
+            remedy = "name a file of the workspace"
+            raise InputError(str(error), path=path, field=f"files.{file}", remedy=remedy) from None
     attack = Attack(
         name=Check.ADVERSARIAL, kind="kept", what=kept.what, mend="", files=kept.files, commands=kept.commands
     )
