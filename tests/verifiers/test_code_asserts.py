@@ -14,7 +14,7 @@ from lydite import verify
 from lydite.errors import InputError
 from lydite.verdict import Outcome, Verdict
 from lydite.verifiers import build
-from lydite.verifiers.code import asserts, plain, programs, rewrite
+from lydite.verifiers.code import box, plain, programs, rewrite
 
 FOLDER = Path(__file__).parent / "code_cases"
 PROGRAMS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.txt"))}
@@ -176,13 +176,13 @@ def test_the_same_answers_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> No
     test = "for n in range(5):\n    assert f(n) == n * n * n"
     assert judge(test, "def f(x): return x ** 3").correct
     ran: list[str] = []
-    original = asserts.run_each
+    original = box.run_each
 
     def watched(program: str, *rest: Any) -> Any:
         ran.extend(["test"] * len(rest[0]) if program == programs.TESTER else [])
         return original(program, *rest)
 
-    monkeypatch.setattr(asserts, "run_each", watched)
+    monkeypatch.setattr("lydite.verifiers.code.asserts.run_each", watched)
     assert judge(test, "def f(x): return x * x * x").correct
     assert ran == []
     assert judge(test, "def f(x): return x * x").reason == "wrong"
@@ -198,7 +198,7 @@ def test_a_test_judges_as_if_it_ran_beside_the_program(steps: list[tuple[str, in
         "w": "for y in range(f({n}) % 3):\n    assert f(y) <= x + 4, f(y)",
         "a": "assert f(x) != {n}",
     }
-    test = "x = 1\n" + "\n".join(templates[kind].format(n=n) for kind, n in steps)
+    test = "x = 1\n" + "\n".join(templates[kind].format(n=n) for kind, n in steps) + "\nassert x is not None"
     names: dict[str, Any] = {"f": lambda x: x * x % 7 - 2}
     try:
         exec(test, names)

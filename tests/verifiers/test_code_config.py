@@ -39,6 +39,8 @@ GOOD = {"call": "f", "args": [1], "expected": 1}
         ({"tests": [{"input": "1", "expected": 1}]}, "tests.0.expected"),
         ({"tests": [GOOD], "visible": [{"call": "f"}]}, "visible.0.expected"),
         ({"tests": [GOOD], "entry_point": "not a name"}, "entry_point"),
+        ({"tests": ["f(1)"], "entry_point": "f"}, "tests.0"),
+        ({"tests": ["def check(g):\n    g(1)\ncheck(f)"], "entry_point": "f"}, "tests.0"),
         ({"tests": [GOOD], "timeout": 0}, "timeout"),
         ({"tests": [GOOD], "timeout": 10**6}, "timeout"),
         ({"tests": [GOOD], "memory_mb": 1}, "memory_mb"),

@@ -220,6 +220,13 @@ def test_the_same_call_again_must_have_the_same_answer_where_asked_for(test: dic
     assert judge(test, "seen = []\ndef f(x):\n    seen.append(x)\n    return x", deterministic=True).correct
 
 
+@pytest.mark.parametrize("test", ["assert f(1) == 5\nassert f(1) == 4", "x = f(1)\nif x: assert (x, f(1)) == (5, 4)"])
+def test_the_same_arguments_later_must_have_the_same_answer_where_asked_for(test: str) -> None:
+    periodic = "n = 0\ndef f(x):\n    global n\n    n += 1\n    return [5, 4][(n - 1) % 2]"
+    assert judge(test, periodic).correct
+    assert judge(test, periodic, deterministic=True).reason == "wrong"
+
+
 def test_what_leaves_between_the_two_answers_has_given_none() -> None:
     program = "import os\nn = 0\ndef f(x):\n    global n\n    n += 1\n    return x if n == 1 else os._exit(0)"
     for test in TESTS:

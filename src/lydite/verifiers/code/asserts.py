@@ -72,7 +72,7 @@ def judge_asserts(setting: Setting, tests: Sequence[AssertTest]) -> list[Outcome
     simple = {at: one.plain for at, one in enumerate(tests) if one.plain and one.plain.means_the_same(setting.prompt)}
     ran = _run_candidate(program, [test.calls for test in simple.values()], setting, watched=False)
     for (at, test), result in zip(simple.items(), ran, strict=True):
-        outcome = plain.judge(test, *_answers([b""] * len(test.calls), result, setting.deterministic))
+        outcome = plain.judge(test, *_answers([data for _, data in test.calls], result, setting.deterministic))
         if outcome is not None:
             done[at] = outcome
     others = [at for at in range(len(tests)) if at not in done]
@@ -154,6 +154,7 @@ def _answers(calls: list[bytes], result: ExecResult, deterministic: bool) -> tup
     known: Known = []
     stopped: Outcome | None = None
     again: list[Record] | None = None
+    given: dict[bytes, tuple[str, bytes]] = {}
     if deterministic:
         records, again = records[: len(calls)], records[len(calls) :]
     if result.status is Status.OK and (not whole or len(again or records) > len(calls)):
@@ -162,7 +163,10 @@ def _answers(calls: list[bytes], result: ExecResult, deterministic: bool) -> tup
         if record.kind not in "VWE" or (record.kind == "E" and record.content[1] == "MemoryError"):
             stopped = failed(record)
             break
-        if again is not None and [(two.kind, two.raw) for two in again[at : at + 1]] != [(record.kind, record.raw)]:
+        said = (record.kind, record.raw)
+        if again is not None and (
+            [(two.kind, two.raw) for two in again[at : at + 1]] != [said] or given.setdefault(call, said) != said
+        ):
             stopped = ended(result) or Outcome("wrong", "the same call again has another answer")
             break
         known.append((call, record.kind, record.raw, record.changed))

@@ -227,6 +227,8 @@ def _read(test: Test, field: str, entry: str | None, in_place: bool) -> Test:
     if (use := class_use(test.source, entry)) is not None:
         remedy = f"call its method ({entry}.METHOD) in a test of {{call, args, expected}}, or give an input"
         raise InputError(f"uses {entry} as a class ({use}): no objects come back", field=field, remedy=remedy)
+    if not _can_fail(test.source):
+        raise InputError("asserts nothing", field=field, remedy="whatever runs would be right: add an assert")
     try:
         compiled_test(test.source, entry)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -246,6 +248,18 @@ def _names(test: str, entry: str) -> bool:
         if isinstance(one, ast.Name) and one.id in wanted:
             return True
         todo.extend(ast.iter_child_nodes(one))
+    return False
+
+
+def _can_fail(test: str) -> bool:
+    """Whether a test can find an answer wrong: it asserts, raises or decides, or calls what asserts by its name."""
+    for node in ast.walk(parsed(test)):
+        if isinstance(node, ast.Assert | ast.Raise | ast.If | ast.While | ast.Compare):
+            return True
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if "assert" in name.lower() or "fail" in name.lower():
+                return True
     return False
 
 
