@@ -42,6 +42,12 @@ def test_a_tag_is_named_with_or_without_brackets_in_any_order(required: list[str
         ("<think>...</think>", "empty"),
         ("<think>\u200b\u2060\ufeff</think>", "empty"),
         ("<think>\u3164\u2800</think>", "empty"),
+        ("<think>★</think>", "empty"),
+        ("<think>😀 🤔</think>", "empty"),
+        ("<think>\ufffd</think>", "empty"),
+        ("<think>\ud83d \udc4d</think>", "empty"),
+        ("<think>&nbsp;</think>", "empty"),
+        ("<think>&#160;&#xA0;&#x200B;&hellip;</think>", "empty"),
         ("<think>6 * 7", "not_closed"),
         ("6 * 7</think>", "not_opened"),
         ("</think>6 * 7<think>", "closed_before_opened"),
@@ -60,7 +66,9 @@ def test_what_is_wrong_with_a_tag(text: str, reason: str) -> None:
     assert (verdict.score, verdict.parts[0].reason) == (0.0, reason)
 
 
-@pytest.mark.parametrize("content", ["x", "0", "ответ", "答え", "∞", "-1", "<b>bold</b>", "a < b", "😀"])
+@pytest.mark.parametrize(
+    "content", ["x", "0", "ответ", "答え", "∞", "-1", "<b>bold</b>", "a < b", "😀 x", "R&D;", "&alpha;"]
+)
 def test_content(content: str) -> None:
     assert judge(f"<answer>{content}</answer>", ["answer"]).correct
 

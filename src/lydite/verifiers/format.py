@@ -4,9 +4,10 @@ Config: ``{required: [tags], forbidden?: [tags or texts]}``. A tag is ``think`` 
 Score = requirements that are met / requirements.
 
 A required tag is met by exactly one ``<tag>`` and one ``</tag>`` after it, with content: at least one letter or digit
-outside of other tags, so that neither ``<think></think>`` nor ``<think>...</think>`` earns anything. Whatever else
-looks like the tag (``<Think>``, ``<think/>``, ``<think x="1">``) is one too many. Required tags may come in any order
-and stand within each other, but may not cross.
+(or ``∞`` or ``∅``, which are values) outside of other tags. None of ``<think></think>``, ``<think>...</think>``,
+``<think>★</think>`` and ``<think>&nbsp;</think>`` earns anything. Whatever else looks like the tag (``<Think>``,
+``<think/>``, ``<think x="1">``) is one too many. Required tags may come in any order and stand within each other, but
+may not cross.
 
 A forbidden ``<tag>`` is met where no such tag stands in the text, opening or closing, in any spelling; any other
 forbidden text where it does not occur, whatever the case. A space in it stands for white space of any kind and length,
@@ -16,8 +17,8 @@ counts once a required tag is met.
 
 from __future__ import annotations
 
+import html
 import re
-import unicodedata
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -36,6 +37,8 @@ _NAME = re.compile(r"<?([A-Za-z][\w.:-]{0,59})>?")
 _BLANK = frozenset("\u115f\u1160\u3164\uffa0")
 """Letters by category that nobody sees: the fillers of Hangul."""
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+_NAMED = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+"""A character by its name in HTML."""
 _WHITE = re.compile(r"[\s\u2800]++")
 
 
@@ -58,7 +61,7 @@ class FormatVerifier:
     """Tags, exactly once, with content."""
 
     name = "format"
-    version = 1
+    version = 2
     modules = ("lydite.verifiers.format", "lydite.verifiers.text")
     examples = (
         Example(
@@ -69,6 +72,8 @@ class FormatVerifier:
                 "empty tags": "<think></think><answer></answer>",
                 "dots in the tags": "<think>...</think><answer>…</answer>",
                 "tags that enclose only tags": "<think><answer></answer></think>",
+                "signs in the tags": "<think>★</think><answer>😀</answer>",
+                "a blank by its name": "<think>&nbsp;</think><answer>&#8203;</answer>",
                 "invisible content": "<think>\u200b</think><answer>\u3164</answer>",
                 "closing tags again": "<think>a</think></think><answer>42</answer></answer>",
                 "tags twice": "<think>a</think><think>b</think><answer>1</answer><answer>42</answer>",
@@ -214,8 +219,6 @@ def _required(
 
 def _says_something(content: str) -> bool:
     """Whether there is a letter or digit that can be seen, or a sign that is a value by itself."""
-    return any(
-        (char.isalnum() and char not in _BLANK) or char in "∞∅" or unicodedata.category(char) == "So"
-        for char in content
-        if not char.isspace() and char != "\u2800"
-    )
+    if "&" in content and ";" in content:
+        content = _NAMED.sub(lambda name: html.unescape(name.group()), content)
+    return any((char.isalnum() and char not in _BLANK) or char in "∞∅" for char in content)

@@ -6,7 +6,7 @@ what is said twice counts once. A question (``is 5 + 3 = 9?``), a supposition (`
 claims.
 
 Words that say the same (``12 + 13 is 25``, see ``spoken``) are claims as well. What is true of any number (``5 + 0 =
-5``, ``1 * 7 = 7``) is none, unless it is said wrongly.
+5``, ``3 - 3 = 0``, see ``idle``) is none, unless it is said wrongly; nor is what is said to be false (``denied``).
 
 Right is what is exactly equal, and a number that is correctly rounded: to two decimals or more behind ``=``, to one
 where the exact value has no end (``100 / 3 = 33.3``), to any place behind ``≈``. Percent signs, units that convert
@@ -26,7 +26,9 @@ from lydite.verifiers.math.exact import rational
 from lydite.verifiers.math.nodes import Node, NotMathError, TooBigError, UndefinedError
 from lydite.verifiers.math.parse import parse
 from lydite.verifiers.math.tokens import tokenize as math_tokens
+from lydite.verifiers.steps.denied import is_denied, may_deny
 from lydite.verifiers.steps.glance import Said, glance, has_no_end
+from lydite.verifiers.steps.idle import is_idle
 from lydite.verifiers.steps.reading import statements
 from lydite.verifiers.steps.sides import Piece, Side, Statement
 from lydite.verifiers.steps.spoken import written_out
@@ -114,10 +116,16 @@ class _Reader:
         claims = self._read.get(part)
         if claims is None:
             tokens = tokenize(part)
+            denying = may_deny(part)
             self._tokens += len(tokens)
             if self._tokens > MAX_TOKENS:
                 raise TooManyClaimsError
-            claims = [claim for statement in statements(tokens) for claim in _claims(statement, part)]
+            claims = [
+                claim
+                for statement in statements(tokens)
+                if not (denying and is_denied(part, *_place(statement)))
+                for claim in _claims(statement, part)
+            ]
             self._read[part] = claims
         return claims
 
@@ -137,6 +145,11 @@ class _Reader:
             if len(found) > MAX_CLAIMS:
                 raise TooManyClaimsError
         return list(found.values())
+
+
+def _place(statement: Statement) -> tuple[int, int, int]:
+    """Where it starts, where its last side does, and where it ends."""
+    return statement.sides[0].start, statement.sides[-1].start, statement.sides[-1].end
 
 
 def _distinct(said: list[Said]) -> list[tuple[object, Claim]]:
@@ -172,7 +185,7 @@ def _claims(statement: Statement, region: str) -> Iterator[tuple[object, Claim]]
         if one == other:
             continue
         said = _agree(left, right, sign)
-        if said is None or (said and (_is_idle(left) or _is_idle(right))):
+        if said is None or (said and _is_idle(left, right)):
             continue
         text = _shown(region[left.start : left.end]), _shown(region[right.start : right.end])
         sign = "=" if sign == "=" else "≈"
@@ -184,18 +197,14 @@ def _shown(text: str) -> str:
     return " ".join(text.replace("\\$", "").replace("$", "").split())[:150]
 
 
-def _is_idle(side: Side) -> bool:
-    """Whether a side does no more than add or subtract 0, or multiply or divide by 1, or multiply by 0."""
-    if len(side.pieces) != 3 or not (side.pieces[0].number and side.pieces[2].number):
+def _is_idle(left: Side, right: Side) -> bool:
+    """Whether what two equal sides say is true of any number."""
+    numbers = [piece for piece in (*left.pieces, *right.pieces) if piece.number]
+    measures = {(piece.scale, piece.factor) for piece in numbers} - {(1, 1)}
+    if right.remainder or len(measures) > 1 or any("..." in piece.text for piece in numbers):
         return False
-    if any(piece.scale != 1 or piece.factor != 1 or "..." in piece.text for piece in side.pieces):
-        return False
-    one, sign, other = (piece.text for piece in side.pieces)
-    if sign in ("+", "-"):
-        return not Fraction(other) or (sign == "+" and not Fraction(one))
-    if sign == "*":
-        return not {Fraction(one), Fraction(other)}.isdisjoint((0, 1))
-    return sign == "/" and Fraction(other) == 1
+    one, other = _tree(_plain(left.pieces)), _tree(_plain(right.pieces))
+    return one is not None and other is not None and is_idle(one, other, measured=bool(measures))
 
 
 def _differ(left: Side, right: Side) -> bool:

@@ -27,6 +27,7 @@ from lydite.verifiers.steps.beside import (
     UNKNOWN_HEAD,
     UNKNOWN_TAIL,
 )
+from lydite.verifiers.steps.denied import may_deny
 from lydite.verifiers.steps.reading import LABELS, SUPPOSED
 from lydite.verifiers.steps.tokens import may_say_equal
 
@@ -148,7 +149,12 @@ def glance(text: str) -> list[Said] | None:
             chain = [tail]
     if right:
         return []
-    if not begun or not _is_flat(text) or not all(left.simple and right.simple for left, right, _ in settled):
+    if (
+        may_deny(text)
+        or not begun
+        or not _is_flat(text)
+        or not all(left.simple and right.simple for left, right, _ in settled)
+    ):
         return None  # something may be missing
     return [said for one in settled if (said := _said(*one)) is not None]
 

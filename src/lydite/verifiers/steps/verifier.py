@@ -46,6 +46,8 @@ class StepsVerifier:
                 "a false claim among true ones": "1 + 1 = 2. 2 + 2 = 4. 48 + 24 = 71.",
                 "claims left open": "48 / 2 = ?, 48 + x = 72",
                 "claims that hold for any number": "0 + 0 = 0, 7 * 1 = 7, 5 + 0 = 5, 0 * 9 = 0",
+                "claims that hold for any number, dressed up": "3 - 3 = 0, 4^1 = 4, 100% of 5 = 5, -0 + 1 = 1",
+                "claims that are denied": "It is false that 2 + 2 = 4. 3 + 3 = 6 is wrong.",
             },
         ),
     )
