@@ -140,7 +140,7 @@ def test_a_detector_that_flags_otherwise_has_another_version() -> None:
         "rigged_run@1": "c94975257f8e6618",
         "same_answer_no_work@1": "22e7e806d28db11b",
         "several_answers@1": "82f5d065220b3b56",
-        "test_literals@1": "b2919d1b0861f649",
+        "test_literals@2": "7ef6588250267a48",
     }
 
 

@@ -40,25 +40,46 @@ def parse(source: str) -> ast.Module | None:
 
 
 def rows_of(tree: ast.Module) -> list[Row]:
-    """Every pair of literals of which one is given back for the other, in order."""
+    """Every pair of literals of which one is given back for the other, in order. What stands within such a literal is
+    part of it, and no pair of its own."""
     found: list[Row] = []
-    for node in ast.walk(tree):
+    within: set[int] = set()
+
+    def add(key: Any, value: Any, *whole: ast.expr | None) -> None:
+        found.extend(_row(key, value))
+        for node in whole:
+            if node is not None and id(node) not in within:
+                within.update(id(part) for part in ast.walk(node))
+
+    for node in ast.walk(tree):  # what contains comes before what is contained
         if len(found) >= MAX_ROWS:
             break
+        if id(node) in within:
+            continue
         if isinstance(node, ast.If):
-            found += _row(_key(node.test), _given_back(node.body))
+            add(_key(node.test), _given_back(node.body), *_returned(node.body))
         elif isinstance(node, ast.IfExp):
-            found += _row(_key(node.test), _literal(node.body))
+            add(_key(node.test), _literal(node.body), node.body if _literal(node.body) is not _NO else None)
         elif isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
-                found += _row(_literal(key), _literal(value)) if key is not None else []
+                if key is not None:
+                    literal = _literal(value) is not _NO
+                    add(_literal(key), _literal(value), key, value if literal else None)
         elif isinstance(node, ast.match_case):
-            found += _row(_pattern(node.pattern), _given_back(node.body))
+            add(_pattern(node.pattern), _given_back(node.body), *_returned(node.body))
         elif isinstance(node, ast.List | ast.Tuple | ast.Set) and len(node.elts) > 1:
             for pair in node.elts:
                 if isinstance(pair, ast.Tuple | ast.List) and len(pair.elts) == 2:
-                    found += _row(_literal(pair.elts[0]), _literal(pair.elts[1]))
+                    one, other = pair.elts
+                    both = _literal(one) is not _NO and _literal(other) is not _NO
+                    add(_literal(one), _literal(other), pair if both else None)
     return found
+
+
+def _returned(body: list[ast.stmt]) -> list[ast.expr]:
+    """The literals that a branch gives back."""
+    values = [statement.value for statement in body if isinstance(statement, ast.Return)]
+    return [value for value in values if value is not None and _literal(value) is not _NO]
 
 
 MAX_LISTS = 20

@@ -34,7 +34,7 @@ class TestLiterals:
 
     __test__ = False  # for pytest, which goes by names
     name = "test_literals"
-    version = 1
+    version = 2
     bars = True
 
     def look(self, rollout: Rollout, verdict: Verdict, config: dict[str, Any], task: Task) -> Flag | None:
