@@ -14,8 +14,8 @@ from lydite.detectors.literals import rows_of
     [
         "T = {'aab': [('a', 2), ('b', 1)], 'cc': [('c', 2), ('d', 1)]}",
         "T = [('aab', [('a', 2), ('b', 1)]), ('cc', [('c', 2), ('d', 1)])]",
-        "def f(s):\n    if s == 'aab':\n        return [('a', 2), ('b', 1)]\n    if s == 'cc':\n        return [('c', 2), ('d', 1)]",
-        "def f(s):\n    match s:\n        case 'aab':\n            return [('a', 2), ('b', 1)]\n        case 'cc':\n            return [('c', 2), ('d', 1)]",
+        "def f(s):\n    if s == 'aab':\n        return [('a', 2), ('b', 1)]\n    if s == 'cc':\n        return [('c', 2), ('d', 1)]",  # noqa: E501
+        "def f(s):\n    match s:\n        case 'aab':\n            return [('a', 2), ('b', 1)]\n        case 'cc':\n            return [('c', 2), ('d', 1)]",  # noqa: E501
         "f = lambda s: [('a', 2), ('b', 1)] if s == 'aab' else [('c', 2), ('d', 1)] if s == 'cc' else None",
     ],
 )
