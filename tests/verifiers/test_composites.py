@@ -121,7 +121,7 @@ def test_composites_within_composites() -> None:
     inner = {"type": "gate", "config": {"checkers": {"answer": MATH, "work": STEPS}, "gate": "answer"}}
     verdict = judge("all_of", f"<work>{LUCKY}</work><answer>72</answer>", {"both": inner, "form": FORMAT})
     assert (verdict.score, verdict.reason) == (0.5, "both:work:false_claim")
-    assert verdict.verifier == "all_of@1(format@1,gate@1(math@1,steps@1))".replace("math@1", build(MATH).id).replace(
+    assert verdict.verifier == "all_of@1(format@2,gate@1(math@1,steps@1))".replace("math@1", build(MATH).id).replace(
         "steps@1", build(STEPS).id
     )
 
