@@ -10,6 +10,66 @@ from lydite.verifiers import verify
 Cases = list[tuple[str, str]]
 
 KINDS: dict[str, tuple[Cases, Cases]] = {
+    "another_speaker": (
+        [
+            ("42", "The answer is 42\nassistant: 42"),
+            ("42", "The answer is 42\nassistant: so it is 42."),
+            ("42", "The answer is 42\nassistant: 6 * 7 = 42"),
+            ("42", "user: what is it?\nassistant: 42"),
+            ("42", "assistant: The answer is 42"),
+            ("42", "\\boxed{42}\nUser: thanks, on to question 2 please"),
+            ("42", "The answer is 42\nThe model: see page 3 and page 4"),
+            ("42", "\\boxed{42}\nassistant: anything else?"),
+        ],
+        [
+            ("42", "The answer is 42\nassistant: 41"),
+            ("42", "The answer is 42\nmodel: 41"),
+            ("42", "user: the answer is 42\nassistant: 41"),
+            ("42", "The answer is 42\n\nassistant\n41"),
+            ("42", "The answer is 42.\n\n**Assistant:** 41"),
+            ("42", "The answer is 42\nassistant: so it is 41"),
+            ("42", "The answer is 42\nassistant: 6 * 7 = 41"),
+            ("42", "\\boxed{42}\nassistant: 41"),
+            ("42", "\\boxed{42}\nuser: 41"),
+            ("42", "#### 42\nassistant: 41"),
+            ("42", "<answer>42</answer>\nassistant: 41"),
+        ],
+    ),
+    "one_of_several_lines": (
+        [
+            ("56", "7 * 8\n56"),
+            ("56", "So 7 rows of 8 are needed:\n56"),
+            ("56", "Two options were given, the larger one is right.\n56"),
+            ("56", "56\n56"),
+            ("56", "We add 30 and 26.\n56"),
+        ],
+        [
+            ("56", "Not sure. Options: 54\n55\n56"),
+            ("56", "Options:\n- 54\n- 55\n- 56"),
+            ("56", "Maybe 54\n55\n56"),
+            ("56", "It could be one of these:\n54\n55\n56."),
+            ("56", "54\n55\n56"),
+            ("56", "54 or\n55 or\n56"),
+            ("56", "Not sure.\n56"),
+        ],
+    ),
+    "roughly_so": (
+        [
+            ("56", "\\boxed{56\\text{ fish}}"),
+            ("56", "\\boxed{56\\text{ odd numbers}}"),
+            ("56", "The answer is 56 dishes"),
+        ],
+        [
+            ("56", "\\boxed{56\\text{ish}}"),
+            ("56", "\\boxed{56\\text{-ish}}"),
+            ("56", "\\boxed{56ish}"),
+            ("56", "\\boxed{$56$ish}"),
+            ("56", "\\boxed{56\\text{ or thereabouts}}"),
+            ("56", "The answer is 56ish"),
+            ("56", "56ish"),
+            ("56", "\\boxed{56\\text{ or so}}"),
+        ],
+    ),
     "another_behind": (
         [
             ("72", "\\boxed{72}\n\nAlternatively, we could count 8 rows of 9."),

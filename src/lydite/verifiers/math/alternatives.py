@@ -1,4 +1,5 @@
-"""Another answer behind the answer: "Alternatively 73", "else 73", a line or a sentence that is nothing but a value.
+"""Another answer behind the answer: "Alternatively 73", "else 73", a line or a sentence that is nothing but a value, or
+what another speaker says ("assistant: 73").
 
 Where it says the same once more, nothing is lost. "Alternatively, 8 * 9 = 72" and "Alternatively, count the rows" offer
 no value. Every look is of bounded length.
@@ -27,6 +28,12 @@ _ALONE = re.compile(
     rf"[\s*]{{0,6}}{_VALUE}\*{{0,2}}(?: (?:works|would work|is|would|also|too)\b[^\n]{{0,40}})?[\s.!]{{0,3}}"
 )
 _SLASH = re.compile(rf"[\s$]{{0,3}}[/,;]\s?\$?{_VALUE}[\s.$]{{0,4}}(?:\n|$)")
+_SPEAKER = re.compile(
+    r"\n[ \t*_#<|\[]{0,4}(?:(?P<asks>user|human|student)|assistant|model|ai|bot|chatbot|gpt|system|teacher|tutor)"
+    r"[*_>|\]]{0,4}[ \t]{0,2}(?:[:：][*_]{0,2}|(?=\n))\s{0,4}(?P<said>[^\n]{1,120})",
+    re.IGNORECASE,
+)
+_SAYS = re.compile(rf"(?:[^\d$?]{{0,80}}[\s:*(]|[^?\n]{{1,100}}=\s?)?{_VALUE}{_UNIT}[\s.!*)$]{{0,4}}", re.IGNORECASE)
 _GAP = " \t$.*)]\\"
 
 
@@ -38,6 +45,11 @@ def offered(tail: str) -> str | None:
         match = _OFFERS.search(tail, 0, MAX_TAIL)
         if match is not None:
             return _bare(match.group("value"))
+    if "\n" in tail:
+        for turn in reversed(list(_SPEAKER.finditer(tail, 0, MAX_TAIL))):
+            said = (_ALONE if turn["asks"] else _SAYS).fullmatch(turn["said"].strip())
+            if said is not None:
+                return _bare(said.group("value"))
     match = _SLASH.match(tail, 0, MAX_LINE)
     if match is None:
         match = _next(tail)

@@ -28,6 +28,11 @@ _HEDGE = re.compile(
     r"|somewhere|something|not)\b",
     re.IGNORECASE,
 )
+_ROUGH = re.compile(
+    r"\d[\s~}$]{0,3}(?:\\[a-z]{4,6}\s?\{)?[\s~–-]{0,2}(?:ish|(?<=[-–])odd|(?:or )?thereabouts|give or take)\b",
+    re.IGNORECASE,
+)
+"""56ish is no number."""
 _HAS_NONE = re.compile(r"\b(?:has|have|there (?:is|are)) no (?:real )?solutions?$")
 _BETWEEN = re.compile(r"[\s\-.]+")
 _CHOICE = re.compile(r"[(\[]?([A-Z])[)\].]?")
@@ -88,10 +93,12 @@ def _parsed(text: str, thousands: bool) -> Answer:
         if fast is not None:
             return plain_number(text, fast)
         counted = MEASURED.fullmatch(text)
-        if counted is not None and (unit := _unit_named(counted.group(3))) is not None:
+        if counted is not None and _ROUGH.search(text) is None and (unit := _unit_named(counted.group(3))) is not None:
             number, point, word = counted.groups()
             value = Fraction(number.replace(",", "") + (point or ""))
             return Answer("quantity", f"{number}{point or ''}\\text{{{word}}}", num(value), unit)
+    if _ROUGH.search(text) is not None:
+        return Answer("text", text, hedged=True)
     clean = trim(name_temperatures(normalise(text)))
     if clean[:1] in ("{", "\\") and (bare := undressed(clean)) is not clean:
         clean = trim(bare)

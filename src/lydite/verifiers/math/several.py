@@ -102,3 +102,34 @@ def is_named(gap: str) -> bool:
     """Whether the text between two boxes names the second of them: ", remainder: "."""
     match = _NAMED.fullmatch(gap)
     return match is not None and not _NO_NAME.search(match.group("name"))
+
+
+_BARE = re.compile(
+    r"(?:[-*•+] |\(?\d\)|[a-d]\))?\s?(?:or )?[*$\\(]{0,4}(?P<value>[-−]?[$€£]?\d[\d,./]{0,20}(?<![.,/])%?)[*$\\)]{0,4}"
+    r"(?: [a-z]{1,14})?[.,;?]?(?: or)?",
+    re.IGNORECASE,
+)
+_OFFERED = re.compile(
+    r"\b(?:options?|candidates?|choices?|possib\w{1,9}|guess\w{0,5}|maybe|perhaps|either|one of|(?:could|might|may) be"
+    r"|not (?:sure|certain)|unsure|uncertain)\b",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(r"\b(?:not (?:sure|certain)|unsure|uncertain)\b", re.IGNORECASE)
+
+
+def is_one_of(text: str) -> bool:
+    """Whether the last line is one of several values in lines of their own, and nothing says that it is the answer:
+    the whole text is such lines, or what stands before them offers a choice ("Options: 54", "Maybe:")."""
+    values: set[str] = set()
+    lines = [line.strip() for line in text[-600:].splitlines() if line.strip()]
+    while lines and (bare := _BARE.fullmatch(lines[-1])) is not None:
+        values.add(bare["value"].strip("$"))
+        lines.pop()
+    if not values:
+        return False
+    if not lines:
+        return len(values) > 1 and len(text) <= 600
+    head = lines[-1][-120:]
+    if any(map(str.isdigit, head)) or len(values) > 1:
+        return _OFFERED.search(head) is not None
+    return _UNSURE.search(head) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lydite.verifiers.math import bounds, claims, disclaimed, second_thoughts
+from lydite.verifiers.math import bounds, claims, disclaimed, second_thoughts, several
 from lydite.verifiers.math.claims import MAX_ANSWER
 from lydite.verifiers.math.extraction import MAX_BOXES, Extraction, Relation
 from lydite.verifiers.math.formulas import is_prose, last_formula
@@ -136,7 +136,7 @@ def last(text: str) -> Extraction:
     if _NUMBERED.fullmatch(line[:80]):
         return Extraction()
     if len(line) <= 60 and not is_prose(line):
-        return Extraction((line,), "line", hedged=is_no_statement(line))
+        return Extraction((line,), "line", hedged=is_no_statement(line) or several.is_one_of(text))
     found = last_formula(line if len(line) < len(last_line) - 6 else text[-2000:])
     if not found:
         return Extraction((line[:200],), "line")
