@@ -24,7 +24,8 @@ test: lint types
 	$(BIN)/python -m pytest -q -m "not slow and not battery" tests/sandbox
 
 test-slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest $(PARALLEL) -m slow --ignore=tests/sandbox tests
+	$(BIN)/python -m pytest -q -m slow tests/sandbox
 
 test-batteries: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m battery
