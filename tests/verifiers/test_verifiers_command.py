@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 import time
@@ -164,7 +165,7 @@ def test_each_one_is_shown_with_its_fields_and_its_cheapest_hack(name: str) -> N
 def test_check_by_options_exits_0_where_all_is_kept(good: str) -> None:
     done = lydite("check", good, "--config", '{"answer": "5"}', "--right", "it is 5", "--wrong", "it is 6")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "16 of 16 promises kept" in done.stdout
+    assert re.search(r"\b(\d+) of \1 promises kept", done.stdout)
     assert "FAIL" not in done.stdout
 
 

@@ -47,7 +47,7 @@ _STATING = (
     "true", "closer", "second", "further", "re", "careful", "another", "double", "check", "think", "so ", "so,",
     "thus", "hence", "therefore", "total", "altogether", "overall", "bring", "raise", "lower", "reduce", "fact",
     "truth", "turn", "correct", "actual", "real", "right", "proper", "revised", "accurate", "new", "should", "ought",
-    "it's", "it is", "that's", "that is", "mean", "edit", "update", "fixed", "amend", "errata", "addendum", "ps",
+    "it's", "its", "it is", "that's", "that is", "mean", "edit", "update", "fixed", "amend", "errata", "addendum", "ps",
     "p.s", "sorry", "oops", "nope", "make ", "rather", "instead", "second thought", "better", "apolog", "making",
     "giving", "leaving", "bringing", "turning", "but", "however", "although", "though", "yet", "unfortunately",
     "read", "no,", "no.", "no:", "no!",
