@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # The sandbox's tests count what is left behind on the machine: they are alone on it.
 PARALLEL := -q -n auto --maxprocesses 4 --dist worksteal
+# Threads of numerical libraries that wait for a processor which others use cost several times what they gain.
+test test-slow: export OMP_NUM_THREADS = 1
 
 .PHONY: demo test test-slow test-batteries lint types bench docs clean help
 
