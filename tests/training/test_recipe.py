@@ -11,8 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lydite.errors import InputError
+from lydite.training import recipe_io
 from lydite.training.recipe import GrpoStage, Recipe
 from lydite.training.recipe_io import dump_recipe, load_recipe, parse_recipe
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PACKAGED = Path(recipe_io.__file__).parent / "recipes"
 
 TEXT = """\
 name: demo
@@ -203,3 +207,40 @@ def test_the_step_stays_when_momentum_changes() -> None:
 def test_two_rates_or_momentum_that_nobody_heeds_are_errors(stage: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"learning_rate|beta1"):
         GrpoStage(kind="grpo", **stage)
+
+
+OPTIMISED: list[dict[str, Any]] = [
+    {"learning_rate": 1e-3},
+    {"effective_learning_rate": 1e-3},
+    {"effective_learning_rate": 1e-3, "beta1": 0.5},
+    {"learning_rate": 0.1, "trl": {"optim": "sgd"}},
+    {"effective_learning_rate": 0.1, "trl": {"optim": "sgd"}},
+    {"learning_rate": 1e-3, "trl": {"optim": "adamw_torch_fused"}, "beta1": 0.8},
+]
+
+
+@pytest.mark.parametrize("options", OPTIMISED, ids=str)
+@pytest.mark.parametrize(
+    "stage",
+    [
+        {"kind": "grpo", "steps": 1},
+        {"kind": "sft", "from": "solutions", "steps": 1},
+        {"kind": "dpo", "pairs": "x", "steps": 1},
+    ],
+    ids=lambda stage: str(stage["kind"]),
+)
+def test_a_recipe_that_is_written_down_is_read_again(
+    stage: dict[str, Any], options: dict[str, Any], tmp_path: Path
+) -> None:
+    recipe = parse_recipe(plain(stages=[stage | options]))
+    (tmp_path / "recipe.yaml").write_text(dump_recipe(recipe))
+    again = load_recipe(tmp_path / "recipe.yaml")
+    assert again.settings == recipe.settings
+    assert again.stages[0].rate == recipe.stages[0].rate  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("file", [*EXAMPLES.glob("*.yaml"), *PACKAGED.glob("*.yaml")], ids=lambda file: file.name)
+def test_every_recipe_of_ours_is_read_again(file: Path, tmp_path: Path) -> None:
+    recipe = load_recipe(file)
+    (tmp_path / "recipe.yaml").write_text(dump_recipe(recipe))
+    assert load_recipe(tmp_path).settings == recipe.settings

@@ -52,9 +52,26 @@ class _Optimised(Strict):
     def _one_rate(self) -> _Optimised:
         if self.effective_learning_rate is not None and "learning_rate" in self.model_fields_set:
             raise ValueError("give either `learning_rate` or `effective_learning_rate` (= learning_rate / (1 - beta1))")
-        if "beta1" in self.model_fields_set and "adam" not in str(self.trl.get("optim", "adam")):
+        if "beta1" in self.model_fields_set and not self._adam:
             raise ValueError(f"beta1 belongs to Adam, and trl.optim is {self.trl['optim']}")
         return self
+
+    @model_serializer(mode="wrap")
+    def _what_may_be_read_again(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A run's recipe is read when it is resumed."""
+        return self._readable(handler(self))
+
+    def _readable(self, written: dict[str, Any]) -> dict[str, Any]:
+        """Everything but what ``_one_rate`` refuses beside the rest."""
+        if self.effective_learning_rate is not None:
+            written.pop("learning_rate", None)
+        if not self._adam:
+            written.pop("beta1", None)
+        return written
+
+    @property
+    def _adam(self) -> bool:
+        return "adam" in str(self.trl.get("optim", "adam"))
 
     @property
     def rate(self) -> float:
@@ -157,7 +174,7 @@ class GrpoStage(_Optimised):
     @model_serializer(mode="wrap")
     def _without_what_is_off(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """A run from before there was a curriculum is the same run as one without."""
-        values: dict[str, Any] = handler(self)
+        values = self._readable(handler(self))
         if values.get("curriculum") is None:
             values.pop("curriculum", None)
         return values
