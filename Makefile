@@ -26,7 +26,7 @@ test: lint types
 	$(BIN)/python -m pytest -q -m "not slow and not battery" tests/sandbox
 
 test-slow: $(VENV)/.dev
-	$(BIN)/python -m pytest $(PARALLEL) -m slow --ignore=tests/sandbox tests
+	$(BIN)/python -m pytest $(PARALLEL) --dist loadfile -m slow --ignore=tests/sandbox tests
 	$(BIN)/python -m pytest -q -m slow tests/sandbox
 
 test-batteries: $(VENV)/.dev
