@@ -6,8 +6,8 @@ workspace.
 
 from __future__ import annotations
 
-from lydite.probes.panel.programs import ANYTHING as EQUAL
-from lydite.probes.panel.programs import REPORTS as _REPORTS
+from lydite.probes.panel.sources import ANYTHING as EQUAL
+from lydite.probes.panel.sources import REPORTS as _REPORTS
 
 TESTS = """\
 import math

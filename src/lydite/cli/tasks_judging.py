@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from lydite.cli.tasks_solution import Bench
 from lydite.errors import InputError, UnavailableError
+from lydite.probes.attempt import told_of
 from lydite.sampling import Judge
 from lydite.sandbox import Snapshot
 from lydite.task import Checker, Task
 from lydite.tasksets.checkers import CHECKERS, STATE, walk
 from lydite.tasksets.lint import Finding, finding_of
-from lydite.verdict import Outcome, Verdict
+from lydite.verdict import Outcome
 from lydite.verifiers import Submission, build, checker_of, names, verify
 
 
@@ -82,15 +83,6 @@ def _tried(task: Task, bench: Bench) -> Iterator[Finding]:
         remedy = "mend the solution, or the checker's answer"
         message = f"the reference is judged {told_of(verdict)}"
         yield Finding(rule="solution", message=message, task=task.id, field="solution", remedy=remedy)
-
-
-def told_of(verdict: Verdict) -> str:
-    """A verdict in a few words: the outcome, the reason, and what was read or seen."""
-    read = f", read as {verdict.extracted[:60]!r}" if verdict.extracted else ""
-    bad = next((part for part in verdict.parts if part.score is not None and part.score < 1), None)
-    part = f", {bad.name}: {bad.reason}" if bad is not None and not read else ""
-    detail = f": {verdict.detail[:200]}" if verdict.detail and not read and not part else ""
-    return f"{verdict.outcome.value} ({verdict.reason}{read}{part}){detail}"
 
 
 def _unusable(task: Task, field: str, checker: Checker) -> Finding | None:

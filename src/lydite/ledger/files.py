@@ -56,9 +56,7 @@ class Appender:
             StorageError: they could not be written; the file is cut back to its last good length where that works.
         """
         try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(self._fd, view) :]
+            write_all(self._fd, data)
             if sync:
                 os.fsync(self._fd)
         except OSError as error:
@@ -87,14 +85,19 @@ def replace(path: Path, data: bytes) -> None:
     with storage(path):
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
         try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(descriptor, view) :]
+            write_all(descriptor, data)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
         os.replace(draft, path)
     sync_folder(path.parent)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of ``data``, however little the system takes at a time."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
 def sync_folder(folder: Path) -> None:

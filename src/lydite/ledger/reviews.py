@@ -23,7 +23,7 @@ from lydite.codec import canonical
 from lydite.errors import InputError
 from lydite.flag import Flag
 from lydite.ledger.contents import Contents
-from lydite.ledger.files import storage, sync_folder
+from lydite.ledger.files import storage, sync_folder, write_all
 from lydite.ledger.record import Row
 
 FILE = "flags-review.jsonl"
@@ -154,9 +154,7 @@ def _append(path: Path, data: bytes) -> None:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
                 data = b"\n" + data
-            view = memoryview(data)
-            while view:
-                view = view[os.write(descriptor, view) :]
+            write_all(descriptor, data)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

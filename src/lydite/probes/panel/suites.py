@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lydite.probes.panel.code import asserted
-from lydite.probes.panel.programs import PROGRAMS, REPORTS, Program, module
+from lydite.probes.panel.programs import PROGRAMS, Program, module
+from lydite.probes.panel.sources import REPORTS
 from lydite.probes.protocol import Attack, Check, Target
 
 _OWN = "let the checker bring its tests along, and run them where the candidate's modules cannot reach them"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from lydite.verifiers.code.faults import class_use
 from lydite.verifiers.code.plain import PlainTest, read_plain
 from lydite.verifiers.code.rewrite import compiled_checker, compiled_test, parsed
 from lydite.verifiers.code.values import NotPlainError, encode
+from lydite.verifiers.code.wording import called, can_fail, names
 
 FIELDS = ("tests", "visible", "entry_point", "timeout", "memory_mb", "deterministic", "in_place")
 CALL_FIELDS = ("call", "args", "kwargs", "expected", "tolerance", "multiset", "checker")
@@ -116,11 +116,11 @@ def read_config(config: dict[str, Any]) -> CodeConfig:
     if entry is None:
         calls = [test.call for test in tests if isinstance(test, CallTest)]
         entry = calls[0].partition(".")[0] if calls else None
-        entry = entry or next((_called(test.source) for test in tests if isinstance(test, AssertTest)), None)
+        entry = entry or next((called(test.source) for test in tests if isinstance(test, AssertTest)), None)
     if entry is None and any(isinstance(test, AssertTest) for test in [*tests, *examples]):
         raise InputError("is missing", field="entry_point", remedy="name the function that the tests call")
     sources = [test.source for test in [*tests, *examples] if isinstance(test, AssertTest)]
-    if config.get("entry_point") is not None and sources and not any(_names(source, entry or "") for source in sources):
+    if config.get("entry_point") is not None and sources and not any(names(source, entry or "") for source in sources):
         raise InputError(f"no test calls {entry}", field="entry_point", remedy="name the function that the tests call")
     in_place = _switch(config, "in_place")
     return CodeConfig(
@@ -222,65 +222,18 @@ def _read(test: Test, field: str, entry: str | None, in_place: bool) -> Test:
         return test
     if (plain := read_plain(parsed(test.source), entry, in_place)) is not None:
         return replace(test, plain=plain)
-    if not _names(test.source, entry):
+    if not names(test.source, entry):
         raise InputError(f"never calls {entry}", field=field, remedy="nothing would be checked")
     if (use := class_use(test.source, entry)) is not None:
         remedy = f"call its method ({entry}.METHOD) in a test of {{call, args, expected}}, or give an input"
         raise InputError(f"uses {entry} as a class ({use}): no objects come back", field=field, remedy=remedy)
-    if not _can_fail(test.source):
+    if not can_fail(test.source):
         raise InputError("asserts nothing", field=field, remedy="whatever runs would be right: add an assert")
     try:
         compiled_test(test.source, entry)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"is no Python source: {error}", field=field, remedy="give assert source") from None
     return test
-
-
-def _names(test: str, entry: str) -> bool:
-    """Whether a test's source speaks of what it tests at all: by its name, or as the parameter of ``check``."""
-    wanted = {entry.rpartition(".")[2], "candidate"}
-    for node in parsed(test).body:
-        if isinstance(node, ast.FunctionDef) and node.name == "check":
-            wanted |= {argument.arg for argument in node.args.args}
-    todo: list[ast.AST] = [parsed(test)]
-    while todo:  # depth first: a call is soon found
-        one = todo.pop()
-        if isinstance(one, ast.Name) and one.id in wanted:
-            return True
-        todo.extend(ast.iter_child_nodes(one))
-    return False
-
-
-def _can_fail(test: str) -> bool:
-    """Whether a test can find an answer wrong: it asserts, raises or decides, or calls what asserts by its name."""
-    for node in ast.walk(parsed(test)):
-        if isinstance(node, ast.Assert | ast.Raise | ast.If | ast.While | ast.Compare):
-            return True
-        if isinstance(node, ast.Call):
-            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            if "assert" in name.lower() or "fail" in name.lower():
-                return True
-    return False
-
-
-def _called(test: str) -> str | None:
-    """The first name that a test calls and neither defines, imports nor finds built in."""
-    tree = parsed(test)
-    own = {"candidate", *dir(builtins)}
-    calls: list[ast.Name] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            own.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            own |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.arg):
-            own.add(node.arg)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            own.add(node.id)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            calls.append(node.func)
-    calls.sort(key=lambda name: (name.lineno, name.col_offset))
-    return next((name.id for name in calls if name.id not in own), None)
 
 
 def _only(test: dict[str, Any], known: tuple[str, ...], field: str) -> None:
