@@ -1,0 +1,1 @@
+"""The database behind the index: SQLite by default, PostgreSQL by URL."""

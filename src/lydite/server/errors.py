@@ -1,0 +1,56 @@
+"""What a request is answered with where it cannot be served: one shape for all, that of OpenAI's API.
+
+{"error": {"message": "...", "type": "invalid_request_error", "param": "field" or null, "code": "word" or null}}
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lydite.errors import InputError, LyditeError
+
+
+class ApiError(LyditeError):
+    """An answer other than 2xx.
+
+    Args:
+        status: of HTTP. 400 for everything that the caller must change, a state that does not allow it included:
+            clients of OpenAI's repeat 408, 409, 429 and 5xx by themselves.
+        message: what is wrong and what to do.
+        param: dotted name of the field.
+        code: a word for programs.
+    """
+
+    def __init__(self, status: int, message: str, *, param: str | None = None, code: str | None = None) -> None:
+        self.status, self.message, self.param, self.code = status, message, param, code
+        super().__init__(message)
+
+
+class NotFoundError(ApiError):
+    """There is no such thing."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(404, f"there is no {kind} {name[:200]!r}", param="id", code=f"{kind}_not_found")
+
+
+class RefusedError(ApiError):
+    """Unusable input: 400."""
+
+    def __init__(self, message: str, *, param: str | None = None, code: str | None = None) -> None:
+        super().__init__(400, message, param=param, code=code)
+
+
+def refused(error: InputError) -> RefusedError:
+    """An error about input, as an answer. Paths of this machine are left out."""
+    message = error.message + (f" ({error.remedy})" if error.remedy else "")
+    if error.line is not None:
+        message = f"line {error.line}: {message}"
+    return RefusedError(message, param=error.field)
+
+
+def body(error: ApiError) -> dict[str, Any]:
+    """The JSON of an answer."""
+    kind = {401: "authentication_error", 403: "permission_error"}.get(error.status, "invalid_request_error")
+    if error.status >= 500:
+        kind = "server_error"
+    return {"error": {"message": error.message, "type": kind, "param": error.param, "code": error.code}}

@@ -1,0 +1,1 @@
+"""Run folders, indexed: followed while they grow, asked by routes."""

@@ -1,0 +1,1 @@
+"""Jobs: training runs that the service starts, watches and stops."""

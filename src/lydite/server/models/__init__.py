@@ -1,0 +1,1 @@
+"""Models that can be talked to, and the process that holds their weights."""

@@ -1,0 +1,1 @@
+"""The shapes of the OpenAI API, below ``/v1``."""

@@ -1,0 +1,1 @@
+"""The page: server-rendered views of runs, for people."""

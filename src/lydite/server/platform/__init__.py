@@ -1,0 +1,1 @@
+"""The shapes of the hosted platform, at the root."""

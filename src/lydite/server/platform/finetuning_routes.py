@@ -1,0 +1,7 @@
+"""``/finetuning``."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+router = APIRouter(prefix="/finetuning", tags=["platform"])

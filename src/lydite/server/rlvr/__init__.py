@@ -1,0 +1,1 @@
+"""Lydite's own API, below ``/v1/rlvr``, and the reward servers that other trainers ask."""

@@ -1,0 +1,38 @@
+"""One service: everything that its routes ask. Made once, kept in ``app.state.service``."""
+
+from __future__ import annotations
+
+from lydite.server.database.engine import open_engine
+from lydite.server.documents import Documents
+from lydite.server.events import Bus
+from lydite.server.files import Files
+from lydite.server.home import Home
+from lydite.server.index.index import Index
+from lydite.server.jobs.jobs import Jobs
+from lydite.server.models.models import Models
+from lydite.server.settings import Settings
+
+
+class Service:
+    """Attributes: ``settings``, ``home``, ``engine``, ``bus``, ``index``, ``jobs``, ``models``, ``documents``,
+    ``files``."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.home = Home(settings.home)
+        self.engine = open_engine(self.home, settings.database)
+        self.bus = Bus(self.engine)
+        self.index = Index(self.home, self.engine, self.bus)
+        self.jobs = Jobs(self.home, self.engine, self.bus, settings)
+        self.models = Models(self.home)
+        self.documents = Documents(self.home, self.engine)
+        self.files = Files(self.home, self.engine)
+
+    def rebuild(self) -> dict[str, int]:
+        """Make the whole index again from folders; how many of each there are."""
+        found = {"runs": self.index.rebuild(), "documents": self.documents.reload(), "files": self.files.reload()}
+        return {**found, "jobs": self.jobs.reload()}
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.engine.dispose()
