@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -210,3 +212,21 @@ def test_a_run_that_is_not_complete_says_so_and_what_is_not_sealed(tmp_path: Pat
 
 def test_a_complete_run_has_nothing_to_say_of_itself(pristine: Path) -> None:
     assert verify_run(pristine).standing == ()
+
+
+def read_all(run: Path) -> None:
+    opened = RunFolder.open(run)
+    list(opened.tasks())
+    list(opened.rows())
+
+
+@pytest.mark.parametrize("name", ["run.json", "ledger.jsonl", "rollouts.jsonl", "tasks.jsonl"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
+def test_what_is_no_file_is_named_and_holds_nobody_up(tmp_path: Path, name: str, make: Callable[[Path], None]) -> None:
+    run = make_run(tmp_path / "run")
+    (run / name).unlink()
+    make(run / name)
+    with pytest.raises(InputError, match=re.escape(name)):
+        read_all(run)
+    with pytest.raises(InputError, match=re.escape(name)):
+        RunFolder.reopen(run)

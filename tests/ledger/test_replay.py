@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from ledger_making import SETTINGS, TASKS, grade
 
+from lydite.cli import main
 from lydite.errors import InputError
 from lydite.ledger import Graded, RunFolder
 from lydite.ledger.derive import derive, policy_fault
@@ -66,3 +67,26 @@ def test_single_ids_can_be_asked_for(tmp_path: Path) -> None:
 def test_an_id_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="sample/t3/9"):
         replayed(tmp_path, judged(0, 0), ids=["sample/t0/0", "sample/t3/9"])
+
+
+def command(*arguments: str | Path) -> int:
+    with pytest.raises(SystemExit) as left:
+        main(["ledger", "replay", *map(str, arguments)])
+    return int(left.value.code or 0)
+
+
+def test_the_command_says_no_where_nothing_could_be_derived(tmp_path: Path) -> None:
+    edited = msgspec.structs.replace(judged(1, 0), verifier_source="f" * 64)
+    replayed(tmp_path / "none", edited)
+    replayed(tmp_path / "some", edited, judged(0, 0))
+    assert (command(tmp_path / "none" / "run"), command(tmp_path / "some" / "run")) == (1, 0)
+
+
+def test_the_command_replays_the_verdicts_that_were_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replayed(tmp_path, judged(0, 0))
+    assert command(tmp_path / "run", "--verdicts", "old") == 0
+    assert "1 same" in capsys.readouterr().err
+    assert command(tmp_path / "run", "--verdicts", "strict") == 2
+    assert "never rescored" in capsys.readouterr().err

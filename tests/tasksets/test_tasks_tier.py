@@ -86,3 +86,12 @@ def test_the_command_tells_and_writes_a_selection_of_tasks(run: Path, tmp_path: 
     assert not (tmp_path / "none.jsonl").exists()
     assert lydite("tasks", "tier", run, "--take", "easy").returncode == 2
     assert "half" in lydite("tasks", "tier", run).stderr
+
+
+def test_verdicts_of_a_rescoring_can_be_taken(run: Path) -> None:
+    assert lydite("tasks", "tier", run, "--verdicts", "strict").returncode == 2  # there is none yet
+    checker = json.dumps({"type": "math", "config": {"answer": "5"}})
+    assert lydite("ledger", "rescore", run, "--checker", checker, "--name", "five").returncode == 0
+    other = json.loads(lydite("tasks", "tier", run, "--verdicts", "five", "--json").stdout)
+    rates = {one["task"]: one["correct"] for one in other["tasks"]}
+    assert rates == {name: 20 - right for name, right in RIGHT.items()}

@@ -150,13 +150,16 @@ def summary(
 
         print_json([{**msgspec.to_builtins(one), "open": one.open} for one in found])
         return
-    table = Table("detector", "flags", "of correct", "bar", "confirmed", "dismissed", "open", "precision, 95 %")
+    table = Table("detector", "flags", "correct", "bar", "yes", "no", "open", "precision, 95 %")
     for one in found:
         right = "-" if one.precision is None else f"{one.precision:.0%} [{one.low:.0%}, {one.high:.0%}]"
         counts = (one.flags, one.correct, one.bars, one.confirmed, one.dismissed, one.open)
         table.add_row(f"{one.detector}@{one.version}", *map(str, counts), right)
     err.print(table)
-    err.print("precision: of the flags that were reviewed; `lydite flags review RUN` goes on", markup=False)
+    err.print(
+        "correct: flags at correct attempts; yes, no: confirmed, dismissed; precision is of these two", markup=False
+    )
+    err.print("`lydite flags review RUN` goes on", markup=False)
 
 
 @app.command()

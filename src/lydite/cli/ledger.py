@@ -80,7 +80,7 @@ def replay(
     verdicts: Annotated[str, typer.Option(metavar="WHICH", help="all, old, rescored, or a rescoring's name.")] = "all",
     as_json: Json = False,
 ) -> int:
-    """Derive each verdict again and compare it with the recorded one; exit 1 when any differs.
+    """Derive each verdict again and compare it with the recorded one; exit 1 when any differs, or none can be.
 
     Verdicts of other versions or sources of a verifier may differ rightly: they are counted as not replayable.
     """
@@ -92,7 +92,7 @@ def replay(
     counts = dict.fromkeys(Match, 0)
     reasons: Counter[str] = Counter()
     told: list[Any] = []
-    for item in _replayed(run, ids):
+    for item in _replayed(run, ids, verdicts):
         counts[item.match] += 1
         if item.why and item.match is Match.NOT_REPLAYABLE:
             reasons[item.why] += 1
@@ -110,7 +110,7 @@ def replay(
         err.print(f"not replayable ({count}): {reason}", markup=False)
     same, differs, other = (counts[match] for match in Match)
     err.print(f"{same} same, {differs} differ, {other} not replayable", markup=False)
-    return 1 if differs else 0
+    return 1 if differs or (other and not same) else 0
 
 
 for _command in (rescore, prove, check, keygen):
@@ -119,7 +119,7 @@ for _command in (rescore, prove, check, keygen):
 _SHOWN = 10
 
 
-def _replayed(run: Path, ids: list[str] | None) -> Iterator[Any]:
+def _replayed(run: Path, ids: list[str] | None, verdicts: str) -> Iterator[Any]:
     """Every verdict again, with the packages that the run had."""
     from lydite.ledger import RunFolder
     from lydite.ledger.replay import replay
@@ -127,7 +127,7 @@ def _replayed(run: Path, ids: list[str] | None) -> Iterator[Any]:
 
     opened = RunFolder.open(run)
     with shown(opened.info.notes):
-        yield from replay(opened, ids or None)
+        yield from replay(opened, ids or None, verdicts=verdicts)
 
 
 def _differences(recorded: Any, derived: Any) -> str:

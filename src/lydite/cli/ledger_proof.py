@@ -84,7 +84,7 @@ def check(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")] = False,
 ) -> int:
-    """Check a proof without the run; exit 1 where it does not hold.
+    """Check a proof without the run; exit 1 where it does not hold, or --judge could not judge.
 
     What a file says of itself can be made up: give the head or the root that was noted when the run ended, or the
     public key of whoever signed it.
@@ -106,7 +106,8 @@ def check(
     if as_json:
         print_json(_summary(file, found))
     _tell(file, found)
-    return 0 if found.problem is None else 1
+    undecided = found.again is not None and found.again.match == "not_replayable"
+    return 1 if found.problem is not None or undecided else 0
 
 
 def _summary(file: Path, found: Checked) -> dict[str, Any]:

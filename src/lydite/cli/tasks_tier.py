@@ -24,6 +24,9 @@ def tier(
     phase: Annotated[
         list[str] | None, typer.Option(help="Only this part of the run, such as train-1 (repeatable).")
     ] = None,
+    verdicts: Annotated[
+        str, typer.Option(metavar="WHICH", help="old (recorded first), rescored (the latest), or a rescoring's name.")
+    ] = "old",
     last: Annotated[int | None, typer.Option(min=1, help="Only the latest so many attempts at each task.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")] = False,
 ) -> None:
@@ -43,11 +46,13 @@ def tier(
     wanted = [name.strip() for name in take.split(",")]
     if unknown := [name for name in wanted if name not in list(Tier)]:
         raise InputError(f"{unknown[0]!r} is no tier", field="take", remedy=f"some of {', '.join(Tier)}")
-    opened = RunFolder.open(run)
+    opened = RunFolder.open(run, verdicts=verdicts)
     found = tiers(opened, low=low, high=high, phases=phase, last=last)
     chosen = {one.task for one in found if one.tier in wanted}
     if output is not None and not chosen:
         raise InputError(f"no task is {' or '.join(wanted)}", field="take", remedy="take other tiers, or a wider band")
+    for sentence in opened.choice:
+        err.print(sentence, markup=False)
     if as_json:
         print_json({"run": str(run), "low": low, "high": high, "tiers": counts(found), "tasks": found})
     else:

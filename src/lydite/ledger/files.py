@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import io
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -134,6 +136,20 @@ class Lock:
             self._fd = -1
 
 
+def open_regular(path: Path) -> io.FileIO:
+    """Open a file to read it; what is no file (a pipe, a folder, a device) would block or never end.
+
+    Raises:
+        OSError: as of ``open``.
+        InputError: it is no regular file.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InputError("is no regular file", path=path, remedy="put the run's own file back")
+    return io.FileIO(descriptor, "rb")
+
+
 class Lines:
     """The complete lines of a file, without their newlines, read in large blocks.
 
@@ -154,7 +170,7 @@ class Lines:
     def blocks(self) -> Iterator[list[bytes]]:
         """Lists of lines, one per block that was read."""
         try:
-            file = open(self.path, "rb", buffering=0)  # noqa: SIM115
+            file = open_regular(self.path)
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", path=self.path) from error
         pieces: list[bytes] = []

@@ -16,7 +16,7 @@ from lydite._version import __version__
 from lydite.codec import canonical, digest
 from lydite.errors import InputError
 from lydite.ledger.chain import genesis
-from lydite.ledger.files import replace
+from lydite.ledger.files import open_regular, replace
 from lydite.ledger.reading import UNREADABLE, reason
 from lydite.ledger.record import Count, Mark
 
@@ -102,7 +102,8 @@ def read_info(folder: Path) -> RunInfo:
     """
     path = folder / FILE
     try:
-        info = msgspec.json.decode(path.read_bytes(), type=RunInfo)
+        with open_regular(path) as file:
+            info = msgspec.json.decode(file.readall(), type=RunInfo)
     except (FileNotFoundError, NotADirectoryError):
         raise InputError("not a run folder: there is no run.json in it", path=folder) from None
     except OSError as error:

@@ -23,7 +23,7 @@ from lydite.codec import canonical
 from lydite.errors import InputError
 from lydite.flag import Flag
 from lydite.ledger.contents import Contents
-from lydite.ledger.files import storage, sync_folder, write_all
+from lydite.ledger.files import open_regular, storage, sync_folder, write_all
 from lydite.ledger.record import Row
 
 FILE = "flags-review.jsonl"
@@ -77,7 +77,8 @@ class Reviews:
         self._last: dict[Key, Review] = {}
         self.damaged = 0
         try:
-            data = self._path.read_bytes()
+            with open_regular(self._path) as file:
+                data = file.readall()
         except FileNotFoundError:
             return
         except OSError as error:

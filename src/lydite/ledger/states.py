@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lydite.errors import InputError
-from lydite.ledger.files import replace, storage, sync_folder
+from lydite.ledger.files import open_regular, replace, storage, sync_folder
 
 if TYPE_CHECKING:
     from lydite.sandbox import Snapshot
@@ -81,7 +81,8 @@ def read(run: Path, digest: str) -> Snapshot:
         raise InputError(f"{digest!r:.80} is no digest", path=run / FOLDER)
     try:
         unpack = zlib.decompressobj()
-        data = unpack.decompress(path.read_bytes(), LIMIT)
+        with open_regular(path) as file:
+            data = unpack.decompress(file.readall(), LIMIT)
         whole = unpack.eof and not unpack.unconsumed_tail and not unpack.unused_data
         state = Snapshot.from_pack(data) if whole else None
     except FileNotFoundError:

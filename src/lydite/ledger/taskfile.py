@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lydite.codec import canonical
 from lydite.errors import InputError
-from lydite.ledger.files import BLOCK, Appender, Lines
+from lydite.ledger.files import BLOCK, Appender, Lines, open_regular
 from lydite.ledger.reading import read_task
 from lydite.ledger.record import Mark
 from lydite.task import Task
@@ -53,7 +53,7 @@ def read_tasks(path: Path, *, size: int | None = None) -> Iterator[Task]:
 def mark_of_file(path: Path, size: int | None = None) -> Mark:
     """How far a file goes, or its first ``size`` bytes; a shorter file gives a shorter mark."""
     hasher, count, read = hashlib.sha256(), 0, 0
-    with open(path, "rb", buffering=0) as file:
+    with open_regular(path) as file:
         while data := file.read(BLOCK if size is None else min(BLOCK, size - read)):
             hasher.update(data)
             count += data.count(b"\n")
