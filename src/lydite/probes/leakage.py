@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from lydite.probes.buried import buried
 from lydite.probes.panel.golds import ANSWERS
 from lydite.probes.protocol import Check, Finding, Level, Target, leaves
 from lydite.probes.world import World
@@ -66,6 +67,7 @@ def _in_workspace(target: Target, untouched: Snapshot) -> Iterator[str]:
         for found, content in held.items():
             if len(text.strip()) >= WHOLE and text.strip() == content:
                 yield f"{found} is {path} of the reference solution"
+    yield from buried(untouched.files, {name: text for name, text in _gold(target) if len(text.strip()) >= WHOLE})
     shown = set(target.task.setup_files)
     for part in target.of("pytest"):
         for path, text in (part.config.get("files") or {}).items():
@@ -77,6 +79,14 @@ def _in_workspace(target: Target, untouched: Snapshot) -> Iterator[str]:
         for found, content in held.items():
             if len(script) >= WHOLE and script == content:
                 yield f"{found} is the grader's script"
+
+
+def _gold(target: Target) -> Iterator[tuple[str, str]]:
+    """Files of the reference solution, and hidden ones of the graders."""
+    yield from target.solution_files.items()
+    for part in target.of("pytest"):
+        hidden = part.config.get("files") or {}
+        yield from ((path, text) for path, text in hidden.items() if path not in target.task.setup_files)
 
 
 def _canary(task: Task, world: World) -> str:
