@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lydite import verify
-from lydite.cli.tasks_solution import Bench, bench
 from lydite.errors import InputError
+from lydite.probes.bench import Bench, bench
 from lydite.sandbox import Snapshot
 from lydite.task import Task
 from lydite.tasksets import generate, parse_task, split_tasks, task_document

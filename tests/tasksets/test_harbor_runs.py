@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from lydite import verify
-from lydite.cli.tasks_solution import Bench, bench
 from lydite.errors import InputError
+from lydite.probes.bench import Bench, bench
 from lydite.sandbox import Snapshot
 from lydite.task import Task
 from lydite.tasksets import load_tasks, parse_task

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from lydite.cli.tasks_judging import judged
-from lydite.cli.tasks_solution import Bench, bench
+from lydite.probes.bench import Bench, bench
+from lydite.probes.sound import judged
 from lydite.sampling import Judge
 from lydite.tasksets import parse_task
 from lydite.tasksets.lint import lint_files

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lydite.cli.tasks_judging import judged
-from lydite.cli.tasks_solution import Bench, bench
 from lydite.errors import InputError
+from lydite.probes.bench import Bench, bench
+from lydite.probes.sound import judged
 from lydite.sampling import Judge
 from lydite.tasksets import load_tasks
 from lydite.tasksets.checkers import CHECKERS

@@ -30,8 +30,8 @@ def lint(
     judged: a checker of your own, named as path.py:name, is imported and run.
     """
     from lydite.cli.console import err, print_json
-    from lydite.cli.tasks_judging import judged
-    from lydite.cli.tasks_solution import bench
+    from lydite.probes.bench import bench
+    from lydite.probes.sound import judged
     from lydite.sampling import Judge
     from lydite.tasksets.lint import lint_files
 

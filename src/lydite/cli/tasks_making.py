@@ -62,9 +62,9 @@ def run_solution(
     solution counts as one that does not.
     """
     from lydite.cli.console import err, print_json
-    from lydite.cli.tasks_solution import bench
     from lydite.errors import InputError
     from lydite.probes.attempt import told_of
+    from lydite.probes.bench import bench
     from lydite.tasksets import iter_tasks
 
     results: list[dict[str, Any]] = []

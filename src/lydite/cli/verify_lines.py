@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache, partial
 from importlib import import_module
@@ -17,19 +16,15 @@ from typing import IO, Any
 
 import msgspec
 
-from lydite.cli.verify_read import NULL, Row, id_of, read
-from lydite.codec import well_formed
 from lydite.errors import InputError, MissingExtraError, UnavailableError
-from lydite.flag import Flag
-from lydite.reward import RewardScheme
-from lydite.task import Task
 from lydite.userfile import absolute
-from lydite.verdict import Outcome, Part, Verdict
+from lydite.verdict import Outcome, Verdict
 from lydite.verifiers.build import CompiledChecker, build, of_text
 from lydite.verifiers.chunks import Clock, Framing, Lost, Pace, Work
-from lydite.verifiers.protocol import Step
 from lydite.verifiers.registry import BUILTIN, find
+from lydite.verifiers.rows import NULL, Row, id_of, read
 from lydite.verifiers.run import lost_verdict, submission
+from lydite.verifiers.spelling import spell
 
 MAX_LINE = 64 << 20
 """Bytes of the longest line that is read; a longer one becomes an ``invalid`` line."""
@@ -40,7 +35,6 @@ _LONG = b"\0\n"
 _LIKE_LONG = re.compile(rb"^\0$", re.MULTILINE)
 _OUTCOMES = list(Outcome)
 _PLACES = {outcome: place for place, outcome in enumerate(_OUTCOMES)}
-_REWARDS = RewardScheme()
 
 
 class Tally(msgspec.Struct, array_like=True):
@@ -73,25 +67,6 @@ class Tally(msgspec.Struct, array_like=True):
     @property
     def counts(self) -> dict[Outcome, int]:
         return dict(zip(_OUTCOMES, self.outcomes, strict=True))
-
-
-class _Out(msgspec.Struct, omit_defaults=True):
-    id: msgspec.Raw
-    outcome: Outcome
-    score: float | None
-    reward: float | None
-    reason: str
-    extracted: str | None
-    flags: tuple[str, ...]
-    verifier: str
-    seconds: float
-    parts: tuple[Part, ...] = ()
-    detail: str | None = None
-    line: int | None = None
-    explain: tuple[Step, ...] = ()
-
-
-_OUT = msgspec.json.Encoder()
 
 
 def blocks(stream: IO[bytes], pace: Pace) -> Iterator[bytes]:
@@ -131,8 +106,7 @@ FRAMING = Framing(_split, lambda items: items[0][:_NUMBER] + b"".join(item[_NUMB
 def make_judge(setup: bytes) -> Work:
     """The function from a block to a tally and output lines; ``setup`` is JSON of the verifier and its configuration
     for lines without a checker, whether steps are told, and what errors call the file."""
-    from lydite.detectors import detect
-    from lydite.rollout import Message, Rollout
+    from lydite.detectors.completion import look
 
     verifier, config, explain, path = msgspec.json.decode(setup, type=tuple[str | None, dict[str, Any], bool, str])
     here = os.getcwd()  # of paths in lines: a verifier may go elsewhere
@@ -162,21 +136,13 @@ def make_judge(setup: bytes) -> Work:
             else:
                 verdict = Verdict.invalid("unavailable", "", detail=f"{path}:{number}: {error}"[:1000])
             tally.count(verdict)
-            return _spell(row_id if row_id is not NULL else id_of(line), verdict, line=number)
+            return _line(row_id if row_id is not NULL else id_of(line), verdict, line=number)
         clock.start(check.id)
-        started = time.perf_counter()
         given = submission(row.completion, row.prompt)
-        verdict = given if isinstance(given, Verdict) else check(given)
-        seconds = time.perf_counter() - started
-        flags: tuple[Flag, ...] = ()
-        if verdict.outcome is not Outcome.INVALID and not isinstance(given, Verdict):
-            said = given.messages or (Message(role="assistant", content=given.text),)
-            asked = (Message(role="user", content=given.prompt),) if given.prompt else ()
-            rollout = Rollout(id="", task="", task_digest="", completion=said)
-            flags = detect(rollout, verdict, Task(id="", prompt=asked, checker=check.checker))
-        tally.count(verdict)
+        found = look(check, given)
+        tally.count(found.verdict)
         steps = () if isinstance(given, Verdict) or not explain else check.explain(given)
-        return _spell(row_id, verdict, flags, seconds, explain=steps)
+        return _line(row_id, found.verdict, found.flags, found.seconds, explain=steps)
 
     def judge_block(block: bytes, clock: Clock) -> bytes:
         tally = Tally()
@@ -214,7 +180,7 @@ def lost_line(lost: Lost, timeout: float | None) -> bytes:
     tally.count(verdict)
     seconds = timeout if timeout and lost.why == "timeout" else 0.0
     told = None if lost.why == "timeout" else number
-    return _framed(tally, [_spell(id_of(line), verdict, seconds=seconds, line=told)])
+    return _framed(tally, [_line(id_of(line), verdict, seconds=seconds, line=told)])
 
 
 def _framed(tally: Tally, lines: list[bytes]) -> bytes:
@@ -239,36 +205,5 @@ def _checker(row: Row, verifier: str | None, config: dict[str, Any], here: str) 
     return {"type": verifier, "config": config if row.gold is msgspec.UNSET else {**config, "answer": row.gold}}
 
 
-def _spell(
-    row_id: msgspec.Raw,
-    verdict: Verdict,
-    flags: Iterable[Any] = (),
-    seconds: float = 0.0,
-    *,
-    line: int | None = None,
-    explain: tuple[Step, ...] = (),
-) -> bytes:
-    out = _Out(
-        id=row_id,
-        outcome=verdict.outcome,
-        score=verdict.score,
-        reward=_REWARDS.reward(verdict, flags),
-        reason=verdict.reason,
-        extracted=None if verdict.extracted is None else well_formed(verdict.extracted),
-        flags=tuple(flag.detector for flag in flags),
-        verifier=verdict.verifier,
-        seconds=round(seconds, 7),
-        parts=verdict.parts,
-        detail=verdict.detail,
-        line=line,
-        explain=explain,
-    )
-    try:
-        return _OUT.encode(out) + b"\n"
-    except (UnicodeError, TypeError, ValueError) as error:
-        if verdict.reason == "unwritable_verdict":
-            raise
-        fault = Verdict.invalid(
-            "unwritable_verdict", verdict.verifier, detail=f"{type(error).__name__}: {error!a:.300}"
-        )
-        return _spell(row_id, fault, line=line)
+def _line(row_id: msgspec.Raw, verdict: Verdict, *told: Any, **more: Any) -> bytes:
+    return spell(row_id, verdict, *told, **more) + b"\n"

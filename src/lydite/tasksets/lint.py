@@ -20,7 +20,7 @@ from lydite.tasksets.checkers import STATE, check_config, nested
 from lydite.tasksets.lint_hidden import hidden_findings, outside_findings
 from lydite.tasksets.read import Paths, Reading, duplicate_id, expand, read_tasks
 
-__all__ = ["Finding", "finding_of", "lint_files", "lint_tasks"]
+__all__ = ["Finding", "finding_of", "lint_files", "lint_readings", "lint_tasks"]
 
 #: A rule from elsewhere: findings about one task, which get their place from the reading.
 TaskRule = Callable[[Task], Iterable[Finding]]
@@ -38,7 +38,7 @@ def lint_files(paths: Paths, *, n: int = 8, threshold: float = 0.8, rule: TaskRu
     Raises:
         InputError: a file as a whole is unusable.
     """
-    return _lint(read_tasks(expand(paths)), n, threshold, rule)
+    return lint_readings(read_tasks(expand(paths)), n=n, threshold=threshold, rule=rule)
 
 
 def lint_tasks(tasks: Iterable[Task], *, n: int = 8, threshold: float = 0.8) -> list[Finding]:
@@ -49,13 +49,16 @@ def lint_tasks(tasks: Iterable[Task], *, n: int = 8, threshold: float = 0.8) -> 
         n: words per n-gram.
         threshold: Jaccard share of n-grams from which two prompts are near duplicates.
     """
-    return _lint((Reading(_NOWHERE, 0, task) for task in tasks), n, threshold)
+    return lint_readings((Reading(_NOWHERE, 0, task) for task in tasks), n=n, threshold=threshold)
 
 
 _NOWHERE: Any = None
 
 
-def _lint(readings: Iterable[Reading], n: int, threshold: float, rule: TaskRule | None = None) -> list[Finding]:
+def lint_readings(
+    readings: Iterable[Reading], *, n: int = 8, threshold: float = 0.8, rule: TaskRule | None = None
+) -> list[Finding]:
+    """Everything found in documents that were read elsewhere; the arguments are those of ``lint_files``."""
     found: list[tuple[int, Finding]] = []
     read: list[tuple[int, Reading, Task]] = []
     ids: dict[str, Reading] = {}

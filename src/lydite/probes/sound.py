@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lydite.cli.tasks_solution import Bench
 from lydite.errors import InputError, UnavailableError
 from lydite.probes.attempt import told_of
+from lydite.probes.bench import Bench
 from lydite.sampling import Judge
 from lydite.sandbox import Snapshot
 from lydite.task import Checker, Task
