@@ -1,0 +1,162 @@
+"""A real server and a real browser, for tests of the page.
+
+    @pytest.fixture(scope="module")
+    def site(tmp_path_factory):
+        home = tmp_path_factory.mktemp("home")
+        sampled(home)
+        with serving(home) as site:
+            yield site
+
+    def test_something(site):
+        page = site.open("/runs/sampled", width=360, theme="dark")
+        ...
+        site.check(page)
+
+Without Chromium the tests are skipped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+import uvicorn
+
+from lydite.server.app import create_app
+from lydite.server.service import Service
+from lydite.server.settings import Settings
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = (
+    (1440, "light"),
+    (1440, "dark"),
+    (360, "light"),
+    (360, "dark"),
+)
+"""Widths and themes in which each view is looked at."""
+
+
+class Site:
+    """A service with its address, and a browser that looks at it.
+
+    Attributes:
+        url: without a slash at its end.
+        home: folder of the service.
+        service: in this process; ``service.index.refresh()`` takes in what a test has written.
+    """
+
+    def __init__(self, service: Service, url: str, browser: Any) -> None:
+        self.service, self.url, self.browser = service, url, browser
+        self.home = service.home.path
+        self._seen: dict[Any, tuple[list[str], list[str]]] = {}
+
+    def open(
+        self,
+        path: str,
+        *,
+        width: int = 1440,
+        theme: Literal["light", "dark"] = "light",
+        script: bool = True,
+        **context: Any,
+    ) -> Any:
+        """A page of a fresh context; what it asks for and what it complains about is written down."""
+        made = self.browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=theme, java_script_enabled=script, **context
+        )
+        made.set_default_timeout(5000)
+        page = made.new_page()
+        asked: list[str] = []
+        errors: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda said: errors.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        self._seen[page] = asked, errors
+        page.goto(self.url + path, wait_until="load")
+        return page
+
+    def check(self, page: Any) -> None:
+        """Nothing complained, nothing went elsewhere, nothing of a policy's words ran, nothing is wider than the
+        window. Closes the page."""
+        asked, errors = self._seen.pop(page)
+        assert not errors, errors
+        elsewhere = [url for url in asked if not url.startswith((self.url + "/", "data:"))]
+        assert not elsewhere, elsewhere
+        wide = page.evaluate(_TOO_WIDE)
+        assert not wide, f"{page.url} at {page.viewport_size}: {wide}"
+        assert page.evaluate("window.pwned === undefined")
+        page.context.close()
+
+    def looks(self, path: str, check: Callable[[Any], object] | None = None) -> None:
+        """Check a view at both widths and in both themes."""
+        for width, theme in LOOKS:
+            page = self.open(path, width=width, theme=theme)
+            if check:
+                check(page)
+            self.check(page)
+
+
+_TOO_WIDE = """() => {
+  const root = document.scrollingElement;
+  if (root.scrollWidth <= innerWidth) return "";
+  const clipped = (element) => {
+    for (let at = element.parentElement; at && at !== root; at = at.parentElement)
+      if (getComputedStyle(at).overflowX !== "visible") return true;
+    return false;
+  };
+  const found = [...document.body.querySelectorAll("*")]
+    .filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !clipped(element))
+    .map((element) => `${element.tagName}.${element.className} ${Math.round(element.getBoundingClientRect().right)}`);
+  return `${root.scrollWidth} px: ${found.slice(0, 6).join("; ")}`;
+}"""
+
+
+@contextlib.contextmanager
+def serving(home: Path, **settings: Any) -> Iterator[Site]:
+    """A server on a free port of this machine, a browser, and both of them gone at the end."""
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium here (apt-get install chromium)")
+    service = Service(Settings(home=home, **{"poll_seconds": 0.2, **settings}))
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server = uvicorn.Server(uvicorn.Config(create_app(service), log_level="warning", timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    try:
+        until(lambda: server.started or not thread.is_alive())
+        assert server.started, "the server did not start"
+        service.index.refresh()
+        with playwright.sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+            try:
+                yield Site(service, url, browser)
+            finally:
+                browser.close()
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        listener.close()
+        service.close()
+
+
+def until(true: Callable[[], object], seconds: float = 10.0) -> None:
+    """Wait for something that another thread does."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
