@@ -11,11 +11,12 @@ from lydite.server.index.index import Index
 from lydite.server.jobs.jobs import Jobs
 from lydite.server.models.models import Models
 from lydite.server.settings import Settings
+from lydite.server.tasks import Tasks
 
 
 class Service:
     """Attributes: ``settings``, ``home``, ``engine``, ``bus``, ``index``, ``jobs``, ``models``, ``documents``,
-    ``files``."""
+    ``files``, ``tasks``."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -27,6 +28,7 @@ class Service:
         self.models = Models(self.home)
         self.documents = Documents(self.home, self.engine)
         self.files = Files(self.home, self.engine)
+        self.tasks = Tasks(self.home)
 
     def rebuild(self) -> dict[str, int]:
         """Make the whole index again from folders; how many of each there are."""
@@ -34,5 +36,6 @@ class Service:
         return {**found, "jobs": self.jobs.reload()}
 
     def close(self) -> None:
-        """Let go of the database."""
+        """End what is being probed, let go of the database."""
+        self.tasks.close()
         self.engine.dispose()
