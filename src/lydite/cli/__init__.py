@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import keyword
 import os
 import sys
 from collections.abc import Sequence
@@ -27,7 +28,10 @@ COMMANDS = {
     "export": "preference pairs, SFT rows and KTO rows from a run",
     "flags": "list detectors; review the flags of a run; how often each detector is right",
     "report": "write a run's report.md with its curves",
+    "import": "make a run of what TRL or verl dumped of its rollouts",
     "show": "show a run's attempts as readable transcripts",
+    "serve": "serve runs and jobs: a page to look at them, an API to drive them",
+    "tokens": "make, list and revoke the tokens of a service",
 }
 
 
@@ -81,7 +85,7 @@ def _call(name: str, rest: list[str]) -> int:
 
     from lydite.errors import InterruptedRunError, LyditeError
 
-    module = importlib.import_module(f"lydite.cli.{name}")
+    module = importlib.import_module(f"lydite.cli.{name}_" if keyword.iskeyword(name) else f"lydite.cli.{name}")
     command = typer.main.get_command(module.app)
     try:
         result = command.main(args=rest, prog_name=f"lydite {name}", standalone_mode=False)

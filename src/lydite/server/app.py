@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import logging
+import os
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, TypeVar
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from anyio import CapacityLimiter, to_thread
+from fastapi import FastAPI
 
 from lydite._version import __version__
-from lydite.errors import InputError, LyditeError
-from lydite.server.errors import ApiError, RefusedError, body, refused
+from lydite.server import schema
+from lydite.server.answers import Json
+from lydite.server.failures import Failures, install
+from lydite.server.limits import THREADS, Limits, Streams
 from lydite.server.openai import chat_routes, files_routes, graders_routes, jobs_routes, models_routes
 from lydite.server.page import (
+    assets,
     compare_view,
     dashboard_view,
     diff_view,
     flags_view,
     group_view,
     ledger_view,
+    login_view,
     rollout_view,
     runs_view,
     tasks_view,
@@ -35,7 +41,9 @@ from lydite.server.rlvr import (
     tasks_routes,
     verify_routes,
 )
+from lydite.server.security import Guard, Headers
 from lydite.server.service import Service
+from lydite.server.tokens import FROM_ENVIRONMENT, Sessions, Tokens
 
 ROUTES = (
     files_routes,
@@ -52,6 +60,8 @@ ROUTES = (
     tasks_routes,
     verify_routes,
     compat_routes,
+    assets,
+    login_view,
     runs_view,
     dashboard_view,
     group_view,
@@ -64,21 +74,51 @@ ROUTES = (
 )
 
 
+log = logging.getLogger("lydite.server")
+T = TypeVar("T")
+
+
 def create_app(service: Service) -> FastAPI:
-    """The application of a service."""
-    app = FastAPI(title="Lydite", version=__version__, lifespan=_lifespan, docs_url=None, redoc_url=None)
+    """The application of a service.
+
+    ``app.state`` holds ``service``, ``tokens``, ``sessions`` and ``streams`` (open streams of events, to be closed
+    before a server ends).
+    """
+    app = FastAPI(
+        title="Lydite",
+        version=__version__,
+        lifespan=_lifespan,
+        docs_url=None,
+        redoc_url=None,
+        default_response_class=Json,
+    )
+    settings = service.settings
     app.state.service = service
+    app.state.tokens = Tokens(service.home.private, os.environ.get(FROM_ENVIRONMENT, ""))
+    app.state.sessions = Sessions(app.state.tokens)
+    app.state.streams = Streams()
+    app.add_api_route("/healthz", _health, methods=["GET"], tags=["service"], summary="Whether the service answers")
     for module in ROUTES:
         app.include_router(module.router)
-    app.add_exception_handler(LyditeError, _failed)
-    app.add_exception_handler(RequestValidationError, _invalid)
+    install(app)
+    app.add_middleware(Limits, settings=settings, streams=app.state.streams)  # the last one added is asked first
+    app.add_middleware(Guard, settings=settings, tokens=app.state.tokens, sessions=app.state.sessions)
+    app.add_middleware(Failures)
+    app.add_middleware(Headers)
+    app.openapi = lambda: schema.document(app)  # type: ignore[method-assign]
     return app
+
+
+async def _health() -> Json:
+    """Asked without a token."""
+    return Json({"ok": True, "version": __version__})
 
 
 @contextlib.asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
-    await asyncio.to_thread(service.jobs.start)
+    to_thread.current_default_thread_limiter().total_tokens = THREADS
+    await to_thread.run_sync(service.jobs.start)
     follower = asyncio.create_task(_follow(service))
     try:
         yield
@@ -86,27 +126,31 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         follower.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await follower
-        await asyncio.to_thread(service.jobs.stop)
+        await to_thread.run_sync(service.jobs.stop)
         await service.models.aclose()
 
 
 async def _follow(service: Service) -> None:
-    """Take in what is new in run folders, as long as the service runs."""
+    """Take in what is new in run folders, as long as the service runs. What goes wrong is logged when it is new."""
+    own, known = CapacityLimiter(1), ""
     while True:
-        await asyncio.to_thread(service.index.refresh)
+        try:
+            if await _finishing(to_thread.run_sync(service.index.refresh, limiter=own, abandon_on_cancel=True)):
+                service.bus.wake()
+            known = ""
+        except Exception as error:
+            told = f"{type(error).__name__}: {error}"
+            if told != known:
+                log.exception("run folders cannot be followed; trying on")
+            known = told
         await asyncio.sleep(service.settings.poll_seconds)
 
 
-async def _failed(_request: Request, error: Exception) -> Response:
-    if isinstance(error, InputError):
-        error = refused(error)
-    if not isinstance(error, ApiError):
-        error = ApiError(503, str(error), code="unavailable")
-    return JSONResponse(body(error), error.status)
-
-
-async def _invalid(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"] if part != "body")
-    return JSONResponse(body(RefusedError(f"{where or 'body'}: {first['msg']}", param=where or None)), 400)
+async def _finishing(work: Coroutine[Any, Any, T], seconds: float = 2.0) -> T:
+    """The outcome of work; when that is cancelled, it gets some seconds to come to its end."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task}, timeout=seconds)
+        raise

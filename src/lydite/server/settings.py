@@ -16,6 +16,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         host, port: where it listens.
         database: SQLAlchemy URL of the index; empty for ``.lydite/index.sqlite3`` in the home.
         allowed_hosts: names, beside the address itself, under which requests may ask for the service (``Host``).
+        require_token: whether a token is asked for on loopback too, where other users of the machine can reach it.
         body_limit: bytes of one request's body; ``upload_limit`` of an uploaded file.
         jobs: how many jobs may run at once; the others wait.
         resume_jobs: whether jobs that were killed go on when the service starts; without, they are failed.
@@ -27,6 +28,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 7799
     database: str = ""
     allowed_hosts: tuple[str, ...] = ()
+    require_token: bool = False
     body_limit: int = 16 << 20
     upload_limit: int = 512 << 20
     jobs: int = 1
@@ -42,3 +44,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             return ip_address(self.host).is_loopback
         except ValueError:
             return False
+
+    @property
+    def guarded(self) -> bool:
+        """Whether requests need a token."""
+        return self.require_token or not self.loopback

@@ -1,0 +1,62 @@
+"""``lydite serve``: runs and jobs of a folder, as a page and as an API."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen at; any but loopback asks for tokens.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0 takes a free one.")] = 7799,
+    home: Annotated[Path, typer.Option(help="The folder whose runs/ are served; .lydite/ in it is kept.")] = Path("."),
+    database: Annotated[str, typer.Option(help="SQLAlchemy URL of the index; SQLite in the home without.")] = "",
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A name under which it may be asked for too. Repeat for several.")
+    ] = None,
+    require_token: Annotated[bool, typer.Option(help="Ask for a token on loopback too.")] = False,
+    jobs: Annotated[int, typer.Option(min=0, help="Jobs that run at once; the others wait.")] = 1,
+    resume_jobs: Annotated[bool, typer.Option(help="Go on with jobs that were killed.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print url, home and pid on standard output once it answers.")
+    ] = False,
+) -> None:
+    """Serve the runs of a folder: a page to look at them, an API to drive jobs.
+
+    Ctrl-C ends it; jobs that run go on, and are found again at the next start.
+    """
+    from lydite.cli.console import print_json, program
+    from lydite.errors import MissingExtraError
+
+    try:
+        from lydite.server.running import Address, run
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "lydite":
+            raise
+        raise MissingExtraError(f"{program()} serve", "server") from error
+    from lydite.server.settings import Settings
+
+    def tell(address: Address) -> None:
+        if as_json:
+            print_json({"url": address.url, "home": address.home, "pid": address.pid})
+        else:
+            typer.echo(f"Lydite serves {address.home} at {address.url} (Ctrl-C ends it)", err=True)
+
+    run(
+        Settings(
+            home=home,
+            host=host,
+            port=port,
+            database=database,
+            allowed_hosts=tuple(allow_host or ()),
+            require_token=require_token,
+            jobs=jobs,
+            resume_jobs=resume_jobs,
+        ),
+        tell,
+    )

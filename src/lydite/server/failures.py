@@ -1,0 +1,111 @@
+"""What goes wrong in a route, as an answer; and what nobody foresaw, as a 500 with an id that the log knows."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lydite.errors import InputError, LyditeError, MissingExtraError
+from lydite.server.answers import failure
+from lydite.server.errors import ApiError, RefusedError, refused
+
+log = logging.getLogger("lydite.server")
+
+TOLD = {
+    404: "there is nothing at this address",
+    405: "this address does not take this method",
+    413: "the body is too long",
+    415: "the body is not of a type that this address takes",
+}
+
+
+def told(error: Exception) -> ApiError | None:
+    """An error that says what the client should know; ``None`` for one that nobody foresaw."""
+    if isinstance(error, ApiError):
+        return error
+    if isinstance(error, InputError):
+        return refused(error)
+    if isinstance(error, RequestValidationError):
+        return _invalid(error)
+    if isinstance(error, HTTPException):
+        text = TOLD.get(error.status_code) if error.detail in _PHRASES else error.detail
+        return ApiError(error.status_code, str(text or error.detail), code=_CODES.get(error.status_code))
+    if isinstance(error, MissingExtraError):
+        return ApiError(503, str(error), code="missing_extra")
+    if isinstance(error, LyditeError):
+        # Texts of storage errors and the like name folders of this machine: they go to the log.
+        log.error("%s: %s", type(error).__name__, error)
+        return ApiError(
+            503, f"the service cannot do this now ({type(error).__name__}); its log says why", code="unavailable"
+        )
+    return None
+
+
+_PHRASES = frozenset({"Not Found", "Method Not Allowed", "Request Entity Too Large", "Unsupported Media Type"})
+_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
+
+
+def _invalid(error: RequestValidationError) -> RefusedError:
+    first: Any = next(iter(error.errors()), {"loc": (), "msg": "unusable"})
+    if first.get("type") == "json_invalid":
+        why = first.get("ctx", {}).get("error", "")
+        return RefusedError(f"the body is no JSON: {why} at character {first['loc'][-1]}", code="invalid_json")
+    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path", "header"))[:200]
+    return RefusedError(f"{where or 'body'}: {first['msg']}"[:1000], param=where or None, code="invalid_value")
+
+
+async def _answer(request: Request, error: Exception) -> Response:
+    found = told(error)
+    assert found is not None
+    headers = getattr(error, "headers", None) if isinstance(error, HTTPException) else None
+    return failure(request.scope, found, dict(headers) if headers else None)
+
+
+def install(app: FastAPI) -> None:
+    """Answer what routes raise."""
+    for kind in (LyditeError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, _answer)
+
+
+class Failures:
+    """Outermost but for headers: whatever comes out of the application is logged with an id and told as a 500."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def sending(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, sending)
+        except ClientDisconnect:
+            return
+        except Exception as error:
+            found = told(error)
+            if found is None:
+                name = secrets.token_hex(4)
+                log.exception(
+                    "error %s at %s %s", name, scope["method"], scope["path"][:200].encode("ascii", "replace")
+                )
+                found = ApiError(
+                    500, f"an error of the service's own; its log knows it as {name}", code="internal_error"
+                )
+            if started:  # half an answer is out: the connection is cut, so that nobody takes it for a whole one
+                raise
+            await failure(scope, found)(scope, receive, send)
