@@ -36,6 +36,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "steps": {},
     "proof": {"system": "lean4", "statement": "theorem t : True"},
     "format": {"required": ["answer"]},
+    "grader": {"grader": {"type": "string_check"}},
     "all_of": {"checkers": {"a": MATH}},
     "weighted": {"checkers": {"a": MATH}, "weights": {"a": 2}},
     "gate": {"checkers": {"a": MATH}, "gate": "a"},

@@ -39,6 +39,7 @@ ANSWER: Final[dict[str, tuple[str, ...]]] = {
     "steps": (),
     "proof": ("system", "statement"),
     "format": ("required",),
+    "grader": ("grader",),
 }
 #: Checkers made of other checkers: kind to required fields.
 COMPOSITE: Final[dict[str, tuple[str, ...]]] = {

@@ -26,6 +26,7 @@ BUILTIN = {
     "file_exists": "lydite.verifiers.workspace.file_exists:FileExistsVerifier",
     "format": "lydite.verifiers.format:FormatVerifier",
     "gate": "lydite.verifiers.composites:GateVerifier",
+    "grader": "lydite.verifiers.grader.verifier:GraderVerifier",
     "json_schema": "lydite.verifiers.json_schema:JSONSchemaVerifier",
     "math": "lydite.verifiers.math.verifier:MathVerifier",
     "proof": "lydite.verifiers.proof.verifier:ProofVerifier",
