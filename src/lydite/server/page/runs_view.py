@@ -1,7 +1,64 @@
-"""The view of runs."""
+"""The view of runs: all of them, the newest first."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from lydite.server.deps import Given
+from lydite.server.index.rows import RunRow
+from lydite.server.jobs.status import JobRow
+from lydite.server.page import assets, progress
+from lydite.server.page.render import page_router, show
+from lydite.server.service import Service
 
 router = APIRouter(include_in_schema=False)
+router.include_router(assets.router)
+views = page_router()
+
+STATES = ("running", "complete", "interrupted", "unreadable")
+KINDS = ("train", "sample", "eval")
+LIMIT = 50
+
+Word = Annotated[str, Query(max_length=500)]
+
+
+@views.get("/")
+def runs(
+    request: Request,
+    service: Given,
+    q: Word = "",
+    kind: Annotated[str, Query(max_length=40)] = "",
+    state: Annotated[str, Query(max_length=20)] = "",
+    after: Annotated[str | None, Query(max_length=2000)] = None,
+) -> Response:
+    """Every run in a line."""
+    page = service.index.runs(kind=kind or None, state=state or None, q=q.strip() or None, limit=LIMIT, after=after)
+    rows = [line(service, run) for run in page.items]
+    kinds = tuple(dict.fromkeys((*KINDS, *(run.kind for run in page.items if run.kind))))
+    chosen = {"q": q, "kind": kind, "state": state}
+    return show(request, "runs.html", page=page, rows=rows, kinds=kinds, states=STATES, chosen=chosen, nav="runs")
+
+
+@views.get("/runs")
+def runs_elsewhere(request: Request) -> Response:
+    """The same, where people look for it."""
+    query = request.url.query
+    return RedirectResponse("/" + (f"?{query}" if query else ""), 307)
+
+
+@views.get("/runs/{run}/row")
+def row(request: Request, service: Given, run: str) -> Response:
+    """One line, to take the place of an older one."""
+    return show(request, "_run_row.html", row=line(service, service.index.run(run)), fresh=True)
+
+
+def line(service: Service, run: RunRow) -> dict[str, Any]:
+    """What a line shows of a run: the run, the job that makes it, and how far that is."""
+    job: JobRow | None = service.jobs.get(run.job) if run.job else None
+    return {"run": run, "job": job, "progress": progress.of(service, run, job)}
+
+
+router.include_router(views)

@@ -38,6 +38,7 @@ function open() {
   source.onopen = () => { retry = 0; told("on"); };
   source.onmessage = (message) => heard(message, "message");
   for (const kind of KINDS) source.addEventListener(kind, (message) => heard(message, kind));
+  source.addEventListener("lost", () => location.reload()); // events between are no longer kept
   source.onerror = () => {
     told("lost");
     if (source?.readyState !== EventSource.CLOSED) return; // it tries again by itself, from the last id
@@ -91,7 +92,8 @@ export async function replace(element, url) {
 function part(element) {
   let now = element;
   const look = throttled(async () => { now = await replace(now, now.dataset.liveSrc); });
-  watch(element.dataset.live, (element.dataset.liveKinds ?? KINDS.join(" ")).split(" "), look);
+  const kinds = (element.dataset.liveKinds ?? KINDS.join(" ")).split(" ");
+  for (const topic of element.dataset.live.split(" ")) watch(topic, kinds, look);
 }
 
 export function start() {
