@@ -2,30 +2,159 @@
 
 from __future__ import annotations
 
+import contextlib
+import stat
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 
-from lydite.server.database.tables import metadata
+from lydite.errors import InputError, LyditeError, MissingExtraError
+from lydite.server.database.tables import HEAD
 from lydite.server.home import Home
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+_WRITING = "lydite_writing"
+_LOCK = 0x6C79646974  # of PostgreSQL, held while tables change
+_BUSY_SECONDS = 10
+_SIDES = ("", "-wal", "-shm", "-journal")
+"""What SQLite keeps beside a database, by what is added to its name."""
+
+
+class BrokenIndexError(LyditeError):
+    """The index is not a database that can be used. It holds nothing that the folders do not."""
 
 
 def open_engine(home: Home, url: str = "") -> Engine:
-    """The database of a home, with its tables.
+    """The database of a home, its tables brought to today's shape.
 
     Args:
         home: whose.
-        url: SQLAlchemy URL; empty for ``index.sqlite3`` in the private folder.
+        url: SQLAlchemy URL; empty for ``index.sqlite3`` in the private folder. ``postgresql://`` means psycopg.
+
+    Raises:
+        InputError: the URL is none, or nothing answers there.
+        BrokenIndexError: the file is damaged, or another program holds it.
+        LyditeError: a newer Lydite made the tables.
     """
-    engine = create_engine(url or f"sqlite:///{home.private / 'index.sqlite3'}")
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _pragmas)
-    metadata.create_all(engine)
+    engine = _engine(home, url)
+    try:
+        _upgrade(engine)
+    except DatabaseError as error:
+        engine.dispose()
+        raise _unusable(engine, error) from error
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+@contextlib.contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that writes, held from its beginning.
+
+    With SQLite a transaction that reads first and writes later fails where somebody else wrote in between; this one
+    waits for its turn before it reads.
+    """
+    with engine.connect() as plain:
+        connection = plain.execution_options(**{_WRITING: True})
+        with connection.begin():
+            yield connection
+
+
+def remove_broken(home: Home, url: str = "") -> bool:
+    """Take a SQLite file that cannot be used out of the way; whether there was one. Only for the home's own index."""
+    if url:
+        return False
+    found = False
+    for side in _SIDES:
+        path = home.private / f"index.sqlite3{side}"
+        with contextlib.suppress(FileNotFoundError):
+            path.unlink()
+            found = True
+    return found
+
+
+def _engine(home: Home, url: str) -> Engine:
+    if not url:
+        path = home.private / "index.sqlite3"
+        with contextlib.suppress(FileNotFoundError):
+            if not stat.S_ISREG(path.lstat().st_mode):
+                raise BrokenIndexError(f"{path} is no regular file: take it away, then `lydite index rebuild`")
+        url = f"sqlite:///{path}"
+    if url.startswith(("postgresql://", "postgres://")):
+        url = f"postgresql+psycopg://{url.partition('://')[2]}"
+    try:
+        if url.startswith("sqlite"):
+            engine = create_engine(url, pool_size=8, max_overflow=64, connect_args={"timeout": _BUSY_SECONDS})
+            event.listen(engine, "connect", _pragmas)
+            event.listen(engine, "begin", _begin)
+        else:
+            engine = create_engine(url, pool_size=8, max_overflow=64, pool_pre_ping=True)
+    except (ArgumentError, NoSuchModuleError, ValueError) as error:
+        raise InputError(
+            f"no URL of a database: {error}", field="--database", remedy="postgresql+psycopg://USER@HOST/NAME"
+        ) from None
+    except ImportError as error:
+        raise MissingExtraError("PostgreSQL", "postgres") from error
+    if engine.dialect.name not in ("sqlite", "postgresql"):
+        raise InputError(f"{engine.dialect.name} is not supported", field="--database", remedy="SQLite or PostgreSQL")
     return engine
 
 
 def _pragmas(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # transactions begin where `_begin` says, tables included
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "busy_timeout=10000"):
+    for pragma in (f"busy_timeout={_BUSY_SECONDS * 1000}", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
+    cursor.execute("PRAGMA cache_size=-32768")  # 32 MiB
+    cursor.execute("PRAGMA temp_store=MEMORY")
     cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(_WRITING)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _upgrade(engine: Engine) -> None:
+    """Alembic is imported only where there is something for it to do: it takes its time."""
+    with engine.connect() as connection:
+        if _revision(connection) == HEAD:
+            return
+    with writing(engine) as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        found = _revision(connection)
+        if found == HEAD:  # another process was quicker
+            return
+        from lydite.server.database.migrating import knows, upgrade
+
+        if found is not None and not knows(found):
+            raise LyditeError(
+                f"the index was made by a newer Lydite (its tables are of revision {found[:40]!r}): update Lydite"
+            )
+        upgrade(connection)
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return None if found is None else str(found)
+
+
+def _unusable(engine: Engine, error: DatabaseError) -> LyditeError:
+    reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
+    if engine.dialect.name != "sqlite":
+        if isinstance(error, OperationalError):
+            return InputError(f"the database does not answer: {reason}", field="--database", remedy="is it running?")
+        return BrokenIndexError(f"the index cannot be used: {reason} (`lydite index rebuild` makes it again)")
+    path = engine.url.database
+    if "locked" in reason or "busy" in reason:
+        return BrokenIndexError(
+            f"{path} is locked by another program: end it, or make the index again with `lydite index rebuild`"
+        )
+    return BrokenIndexError(f"{path} cannot be used: {reason}; make the index again with `lydite index rebuild`")

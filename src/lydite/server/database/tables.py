@@ -20,7 +20,17 @@ from sqlalchemy import (
     Text,
 )
 
+HEAD = "0001"
+"""The newest revision of ``migrations/versions``."""
+
 metadata = MetaData()
+
+marks = Table(  # what holds for the index as a whole: `rebuilt`, how often it was made again
+    "marks",
+    metadata,
+    Column("name", String(40), primary_key=True),
+    Column("value", BigInteger, nullable=False),
+)
 
 runs = Table(
     "runs",
@@ -51,9 +61,10 @@ runs = Table(
     Column("reward_sum", Float, nullable=False, default=0.0),
     Column("rewarded", Integer, nullable=False, default=0),
     Column("tasks", Integer, nullable=False, default=0),
-    Column(
-        "generation", String(80), nullable=False, default=""
-    ),  # inode and birth of the ledger: another run in its place
+    Column("generation", String(80), nullable=False, default=""),  # genesis of the ledger: else it is another run
+    Column("tail", String(64), nullable=False, default=""),  # hash of the last line of the ledger that is indexed
+    Column("keys", JSON, nullable=False, default=list),  # of metrics, in the order in which they appeared
+    Column("spark", JSON, nullable=False, default=dict),  # {"of": "steps" or "groups", "values": [...]}
 )
 
 groups = Table(
@@ -73,9 +84,11 @@ groups = Table(
     Column("invalid", Integer, nullable=False),
     Column("mean", Float),
     Column("std", Float),
+    Column("rewarded", Integer, nullable=False),  # attempts that have a reward
     Column("signal", String(12), nullable=False),  # reward.Signal
     Column("flagged", Integer, nullable=False),
-    Index("groups_by_phase", "run", "phase"),
+    Index("groups_by_phase", "run", "phase", "task"),
+    Index("groups_by_task", "run", "task"),
     Index("groups_by_step", "run", "stage", "step"),
 )
 
@@ -110,7 +123,26 @@ rollouts = Table(
     Column("ledger_offset", BigInteger, nullable=False),
     Column("ledger_length", Integer, nullable=False),
     Index("rollouts_by_group", "run", "group"),
-    Index("rollouts_by_step", "run", "stage", "step"),
+    Index("rollouts_by_offset", "run", "rollout_offset"),
+    Index("rollouts_by_reward", "run", "reward", "seq"),
+    Index("rollouts_by_tokens", "run", "completion_tokens", "seq"),
+    Index("rollouts_by_seconds", "run", "seconds", "seq"),
+    Index(  # all that filters ask, narrow enough to be read through
+        "rollouts_to_filter",
+        "run",
+        "seq",
+        "phase",
+        "stage",
+        "step",
+        "group",
+        "outcome",
+        "reason",
+        "finish",
+        "reward",
+        "completion_tokens",
+        "seconds",
+        "flags",
+    ),
 )
 
 rescored = Table(
@@ -141,7 +173,10 @@ flags = Table(
     Column("decision", String(12)),  # confirmed, dismissed
     Column("note", Text),
     Column("decided", Float),
-    Index("flags_by_detector", "detector", "decision"),
+    Column("rank", String(64), nullable=False),  # hash of attempt and detector, as evaluation.suspicions sorts
+    Index("flags_by_rank", "rank", "run", "seq", "version"),
+    Index("flags_by_run", "run", "rank", "seq", "version"),
+    Index("flags_by_detector", "detector", "rank"),
 )
 
 steps = Table(  # what metrics.jsonl says, one row a line

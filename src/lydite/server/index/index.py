@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine, select
 
+from lydite.errors import InputError
 from lydite.evaluation.suspicions import DetectorSummary
+from lydite.flag import Flag
 from lydite.ledger import Row
-from lydite.ledger.reviews import Decision
+from lydite.ledger.reviews import FILE as REVIEWS
+from lydite.ledger.reviews import Decision, Reviews
+from lydite.server.database import tables
+from lydite.server.errors import NotFoundError, RefusedError
 from lydite.server.events import Bus
 from lydite.server.home import Home
+from lydite.server.index import (
+    cursors,
+    flag_queries,
+    following,
+    group_queries,
+    rollout_queries,
+    run_queries,
+    search,
+    words,
+)
 from lydite.server.index.rows import (
     FlagFilter,
     FlagRow,
@@ -34,14 +51,15 @@ class Index:
 
     def __init__(self, home: Home, engine: Engine, bus: Bus) -> None:
         self.home, self.engine, self.bus = home, engine, bus
+        self.follower = following.Follower(home, engine, bus)
 
     def refresh(self, run: str | None = None) -> list[str]:
         """Take in what is new in run folders, all or one; slugs of those that changed. Events are written with it."""
-        raise NotImplementedError
+        return self.follower.refresh(run)
 
-    def rebuild(self) -> int:
+    def rebuild(self, progress: following.Progress | None = None) -> int:
         """Make the index again from the folders; how many runs there are."""
-        raise NotImplementedError
+        return following.rebuild(self.follower, progress)
 
     def runs(
         self,
@@ -53,43 +71,56 @@ class Index:
         after: str | None = None,
     ) -> Page[RunRow]:
         """Runs, the newest first."""
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            return run_queries.runs(connection, kind=kind, state=state, q=q, limit=limit, after=after)
 
     def run(self, run: str) -> RunRow:
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            return run_queries.run(connection, run)
 
     def phases(self, run: str) -> tuple[PhaseRow, ...]:
         """Phases in the order in which they began."""
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            return run_queries.phases(connection, run)
 
     def series(
         self, run: str, keys: Sequence[str] | None = None, *, start: int | None = None, end: int | None = None
     ) -> Series:
         """Metrics of lines ``start`` to ``end`` (both included, from 1); all keys where none are named."""
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            return run_queries.series(connection, run, keys, start=start, end=end)
 
     def groups(self, run: str, which: GroupFilter, *, limit: int = 50, after: str | None = None) -> Page[GroupRow]:
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            return group_queries.groups(connection, run, which, limit=limit, after=after)
 
     def group(self, run: str, number: int) -> tuple[GroupRow, tuple[RolloutRow, ...]]:
         """A group and its attempts, by their index."""
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            return group_queries.group(connection, run, number)
 
     def beside(self, run: str, number: int) -> tuple[int | None, int | None]:
         """Numbers of the groups before and behind this one."""
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            return group_queries.beside(connection, run, number)
 
     def rollouts(
         self, run: str, which: RolloutFilter, *, limit: int = 50, after: str | None = None
     ) -> Page[RolloutRow]:
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            if not which.q:
+                return rollout_queries.rollouts(connection, run, which, limit=limit, after=after)
+            known = run_queries.known(connection, run)
+            return search.rollouts(connection, self._folder(run), run, known, which, limit=limit, after=after)
 
     def rollout(self, run: str, seq: int) -> RolloutRow:
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            return rollout_queries.rollout_row(rollout_queries.known(connection, run, seq), run)
 
     def find(self, run: str, rollout: str) -> RolloutRow:
         """The attempt with this id (``phase/task/index``)."""
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            return rollout_queries.find(connection, run, rollout)
 
     def row(self, run: str, seq: int) -> Row:
         """An attempt with its words and its record, read from the run folder.
@@ -97,31 +128,112 @@ class Index:
         Raises:
             InputError: the folder does not hold any more what was indexed.
         """
-        raise NotImplementedError
+        return self.rows(run, [seq])[0]
 
     def rows(self, run: str, seqs: Sequence[int]) -> list[Row]:
         """Several of them, in the order asked."""
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            number = run_queries.number(connection, run)
+            asked = [seq for seq in seqs if not rollout_queries.nothing(seq)]
+            found = rollout_queries.fetched(connection, number, asked)
+        for seq, row in zip(seqs, found, strict=False):
+            if row["seq"] != seq:
+                raise NotFoundError("rollout", str(seq))
+        if len(found) < len(seqs):
+            raise NotFoundError("rollout", str(seqs[len(found)]))
+        return words.rows(self._folder(run), found) if found else []
 
     def others(self, run: str, seq: int) -> tuple[OtherVerdict, ...]:
         """What rescorings said of an attempt."""
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            return rollout_queries.others(connection, run, seq)
 
     def tasks(self, run: str, *, q: str | None = None, limit: int = 50, after: str | None = None) -> Page[TaskRow]:
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            return run_queries.tasks(connection, run, q=q, limit=limit, after=after)
 
     def task(self, run: str, task: str) -> Task:
         """The task as attempted, read from the run folder."""
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            number, table = run_queries.number(connection, run), tables.tasks.c
+            query = select(tables.tasks).where(table.run == number, table.id == run_queries.plain(task))
+            row = connection.execute(query.order_by(table.line).limit(1)).mappings().one_or_none()
+        if row is None:
+            raise NotFoundError("task", task)
+        return words.task(self._folder(run), row)
 
     def flags(self, which: FlagFilter, *, limit: int = 50, after: str | None = None) -> Page[FlagRow]:
         """Flags, in an order whose beginning is a fair sample (``evaluation.suspicions``), with their evidence."""
-        raise NotImplementedError
+        limit = cursors.limited(limit)
+        with self.engine.connect() as connection:
+            found, total = flag_queries.flags(connection, which, limit=limit, after=after)
+            made = self._flags(connection, found[:limit])
+        following = flag_queries.name(found[limit - 1]) if len(found) > limit else None
+        return Page(items=tuple(made), next=following, total=total)
 
     def detectors(self, run: str | None = None) -> list[DetectorSummary]:
         """Counts and precision per detector."""
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            return flag_queries.detectors(connection, run)
 
     def decide(self, run: str, seq: int, detector: str, version: int, decision: Decision, note: str = "") -> FlagRow:
         """Write a person's decision to the run's ``flags-review.jsonl`` and take it in."""
-        raise NotImplementedError
+        with self.engine.connect() as connection:
+            run_queries.number(connection, run)
+            row = flag_queries.known(connection, run, seq, detector, version)
+            if row is None:
+                raise NotFoundError("flag", f"{run}:{seq}:{detector}:{version}")
+            rollout = rollout_queries.known(connection, run, seq)["id"]
+        folder = self._folder(run)
+        place = folder / REVIEWS
+        if place.is_symlink() or (place.exists() and not place.is_file()):
+            raise RefusedError(f"{REVIEWS} of this run is no regular file")
+        flag = Flag(detector=detector, version=version, bars=row["bars"])
+        Reviews(folder).add([(rollout, flag, decision)], note)
+        self.refresh(run)
+        with self.engine.connect() as connection:
+            now = flag_queries.known(connection, run, seq, detector, version)
+            if now is None:
+                raise NotFoundError("flag", f"{run}:{seq}:{detector}:{version}")
+            return self._flags(connection, [now])[0]
+
+    def stop(self) -> None:
+        """Let a refresh that is under way end soon: the service is going down."""
+        self.follower.stop()
+
+    def _folder(self, run: str) -> Path:
+        return self.home.run_folder(run)
+
+    def _flags(self, connection: Connection, found: Sequence[Mapping[Any, Any]]) -> list[FlagRow]:
+        """Flags with their attempts and evidence."""
+        seqs: dict[tuple[int, str], list[int]] = {}
+        for row in found:
+            seqs.setdefault((row["run"], row["slug"]), []).append(row["seq"])
+        attempts: dict[tuple[int, int], Mapping[Any, Any]] = {}
+        evidence: dict[tuple[int, int, str, int], dict[str, Any]] = {}
+        for (run, slug), some in seqs.items():
+            rows = rollout_queries.fetched(connection, run, list(dict.fromkeys(some)))
+            attempts.update(((run, row["seq"]), row) for row in rows)
+            try:
+                records = words.records(self._folder(slug), rows)
+            except (InputError, NotFoundError):
+                continue  # the folder is not what was indexed any more; the next refresh will say so
+            for row, record in zip(rows, records, strict=True):
+                for flag in record.flags:
+                    evidence.setdefault((run, row["seq"], flag.detector, flag.version), flag.evidence)
+        return [
+            FlagRow(
+                run=row["slug"],
+                seq=row["seq"],
+                detector=row["detector"],
+                version=row["version"],
+                bars=flag_queries.bars(row),
+                rollout=rollout_queries.rollout_row(attempts[row["run"], row["seq"]], row["slug"]),
+                evidence=evidence.get((row["run"], row["seq"], row["detector"], row["version"]), {}),
+                decision=row["decision"],
+                note=row["note"],
+                decided=row["decided"],
+            )
+            for row in found
+            if (row["run"], row["seq"]) in attempts
+        ]

@@ -1,0 +1,205 @@
+"""What is asked about attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, func, select, tuple_
+
+from lydite.server.database import tables
+from lydite.server.errors import NotFoundError
+from lydite.server.index import cursors, run_queries, storing
+from lydite.server.index.rows import OtherVerdict, RolloutFilter, RolloutRow
+from lydite.server.paging import Page
+
+_NAMES = (
+    "seq", "id", "group", "task", "phase", "stage", "step", "index", "outcome", "score", "reward", "reason",
+    "extracted", "verifier", "policy", "finish", "prompt_tokens", "completion_tokens", "seconds", "time", "bars",
+)  # fmt: skip
+_COLUMNS = {"seq": "seq", "reward": "reward", "tokens": "completion_tokens", "seconds": "seconds"}
+_AGGREGATED = frozenset({"correct", "partial", "incorrect", "unparseable", "invalid"})
+
+
+def rollouts(
+    connection: Connection, slug: str, which: RolloutFilter, *, limit: int, after: str | None
+) -> Page[RolloutRow]:
+    """Attempts in the order that is asked for; those without a reward or without counted tokens are the last ones."""
+    run = run_queries.number(connection, slug)
+    limit = cursors.limited(limit)
+    found = seqs(connection, run, which, None if after is None else place(connection, run, which, after), limit + 1)
+    rows = fetched(connection, run, found[:limit])
+    following = str(found[limit - 1]) if len(found) > limit else None
+    total = count(connection, run, which)
+    return Page(items=tuple(rollout_row(row, slug) for row in rows), next=following, total=total)
+
+
+def place(connection: Connection, run: int, which: RolloutFilter, cursor: str) -> tuple[Any, int]:
+    """Where in an order a cursor stands: the value that is sorted by, and the line of the ledger.
+
+    Raises:
+        RefusedError: it is no cursor.
+    """
+    table = tables.rollouts.c
+    query = select(_column(which), table.seq).where(table.run == run, table.seq == cursors.whole(cursor))
+    found = connection.execute(query).one_or_none()
+    if found is None:
+        raise cursors.refused()
+    return found[0], found[1]
+
+
+def seqs(
+    connection: Connection, run: int, which: RolloutFilter, behind: tuple[Any, int] | None, limit: int
+) -> list[int]:
+    """Lines of the ledger of attempts that a filter leaves (``q`` left aside), in its order, from a place on."""
+    table, column = tables.rollouts.c, _column(which)
+    where, down = [table.run == run, *conditions(run, which)], which.sort.startswith("-")
+    if column is table.seq:
+        if behind is not None:
+            where.append(column < behind[1] if down else column > behind[1])
+        order = column.desc() if down else column
+        return list(connection.execute(select(column).where(*where).order_by(order).limit(limit)).scalars())
+    found: list[int] = []
+    if behind is None or behind[0] is not None:
+        some = select(table.seq).where(*where, column.is_not(None))
+        if behind is not None:
+            pair, last = tuple_(column, table.seq), tuple_(*behind)
+            some = some.where(pair < last if down else pair > last)
+        some = some.order_by(column.desc(), table.seq.desc()) if down else some.order_by(column, table.seq)
+        found.extend(connection.execute(some.limit(limit)).scalars())
+    if len(found) < limit and column.nullable:
+        rest = select(table.seq).where(*where, column.is_(None)).order_by(table.seq)
+        if behind is not None and behind[0] is None:
+            rest = rest.where(table.seq > behind[1])
+        found.extend(connection.execute(rest.limit(limit - len(found))).scalars())
+    return found
+
+
+def _column(which: RolloutFilter) -> Any:
+    return tables.rollouts.c[_COLUMNS[which.sort.lstrip("-")]]
+
+
+def places(connection: Connection, run: int, found: list[int]) -> list[Any]:
+    """Where the samples of attempts lie, in the order asked."""
+    table = tables.rollouts.c
+    rows: dict[int, Any] = {}
+    for some in storing.chunks(found):
+        query = select(table.seq, table.rollout_offset, table.rollout_length)
+        query = query.where(table.run == run, table.seq.in_(some))
+        rows.update((row.seq, row) for row in connection.execute(query))
+    return [rows[seq] for seq in found if seq in rows]
+
+
+def fetched(connection: Connection, run: int, seqs: list[int]) -> list[Mapping[Any, Any]]:
+    """Rows of attempts, in the order asked; without those that there are not."""
+    table = tables.rollouts.c
+    found: dict[int, Mapping[Any, Any]] = {}
+    for some in storing.chunks(seqs):
+        query = select(tables.rollouts).where(table.run == run, table.seq.in_(some))
+        found.update((row["seq"], row) for row in connection.execute(query).mappings())
+    return [found[seq] for seq in seqs if seq in found]
+
+
+def conditions(run: int, which: RolloutFilter) -> list[Any]:
+    """What a filter asks of rows of the table, ``q`` left aside."""
+    table, plain = tables.rollouts.c, run_queries.plain
+    where: list[Any] = []
+    for column, value in ((table.phase, which.phase), (table.reason, which.reason), (table.finish, which.finish)):
+        if value is not None:
+            where.append(column == plain(value))
+    if which.stage is not None:
+        where.append(table.stage == cursors.bound(which.stage))
+    low, high = map(cursors.bound, which.steps)
+    if low is not None:
+        where.append(table.step >= low)
+    if high is not None:
+        where.append(table.step <= high)
+    if which.task is not None:
+        groups = tables.groups.c
+        of_task = select(groups.number).where(groups.run == run, groups.task == plain(which.task))
+        where.append(table.group.in_(of_task))
+    if which.outcomes:
+        where.append(table.outcome.in_([plain(one) for one in which.outcomes]))
+    if which.flag == "none":
+        where.append(table.flags == "")
+    elif which.flag == "any":
+        where.append(table.flags != "")
+    elif which.flag is not None:
+        where.append(table.flags.contains(f",{plain(which.flag)},", autoescape=True))
+    least, most = which.rewards
+    if least is not None:
+        where.append(table.reward >= least)
+    if most is not None:
+        where.append(table.reward <= most)
+    return where
+
+
+def count(connection: Connection, run: int, which: RolloutFilter) -> int | None:
+    """How many there are, where groups know it."""
+    if which.flag is not None or which.rewards != (None, None) or which.reason or which.finish or which.q:
+        return None
+    if not _AGGREGATED.issuperset(which.outcomes):
+        return 0
+    groups = tables.groups.c
+    named = [groups[one] for one in dict.fromkeys(which.outcomes)] or [groups.n]
+    total: Any = named[0]
+    for one in named[1:]:
+        total = total + one
+    query = select(func.sum(total)).where(groups.run == run)
+    if which.phase is not None:
+        query = query.where(groups.phase == run_queries.plain(which.phase))
+    if which.stage is not None:
+        query = query.where(groups.stage == cursors.bound(which.stage))
+    low, high = map(cursors.bound, which.steps)
+    if low is not None:
+        query = query.where(groups.step >= low)
+    if high is not None:
+        query = query.where(groups.step <= high)
+    if which.task is not None:
+        query = query.where(groups.task == run_queries.plain(which.task))
+    return int(connection.execute(query).scalar() or 0)
+
+
+def nothing(number: int) -> bool:
+    """Whether a number names nothing, whatever the tables hold."""
+    return not 0 < number <= cursors.MOST
+
+
+def known(connection: Connection, slug: str, seq: int) -> Mapping[Any, Any]:
+    """The row of an attempt.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    run, table = run_queries.number(connection, slug), tables.rollouts.c
+    found = None
+    if not nothing(seq):
+        query = select(tables.rollouts).where(table.run == run, table.seq == seq)
+        found = connection.execute(query).mappings().one_or_none()
+    if found is None:
+        raise NotFoundError("rollout", str(seq))
+    return found
+
+
+def find(connection: Connection, slug: str, rollout: str) -> RolloutRow:
+    """The attempt with this id."""
+    name = run_queries.plain(rollout)[:1000]
+    run = run_queries.number(connection, slug)
+    seq = storing.find(connection, run, [name]).get(name)
+    if seq is None:
+        raise NotFoundError("rollout", rollout)
+    return rollout_row(known(connection, slug, seq), slug)
+
+
+def others(connection: Connection, slug: str, seq: int) -> tuple[OtherVerdict, ...]:
+    """What rescorings said of an attempt, in their order."""
+    row, table = known(connection, slug, seq), tables.rescored.c
+    query = select(tables.rescored).where(table.run == row["run"], table.of == seq).order_by(table.seq)
+    names = ("name", "seq", "outcome", "score", "reason", "verifier")
+    return tuple(OtherVerdict(**{name: one[name] for name in names}) for one in connection.execute(query).mappings())
+
+
+def rollout_row(row: Mapping[Any, Any], slug: str) -> RolloutRow:
+    """A row of the table, as it is answered with."""
+    flags = tuple(row["flags"][1:-1].split(",")) if row["flags"] else ()
+    return RolloutRow(run=slug, **{name: row[name] for name in _NAMES}, flags=flags)
