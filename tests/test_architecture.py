@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "ledger": {"verifiers", "sandbox"},
     "sampling": {"policies", "environments", "sandbox", "verifiers", "detectors", "ledger"},
     "exports": {"ledger", "verifiers"},
+    "dumps": {"exports", "ledger", "verifiers", "detectors"},
     "evaluation": {"ledger", "detectors"},
     "probes": {"verifiers", "sandbox", "environments", "sampling", "detectors", "ledger", "tasksets"},
 }

@@ -1,0 +1,126 @@
+"""verl's dumps: ``STEP.jsonl`` in ``trainer.rollout_data_dir`` (or ``validation_data_dir``).
+
+A line has ``input``, ``output``, ``gts``, ``score``, ``step`` and whatever else the reward function told
+(verl 0.9, ``_dump_generations``). ``input`` is the prompt as the chat template made it, special tokens left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from lydite.codec import well_formed
+from lydite.dumps.attempts import Attempt
+from lydite.errors import InputError
+from lydite.rollout import Message
+
+_OWN = ("input", "output", "gts", "step")
+
+
+class VerlDump:
+    """Files of verl's, or folders that hold them.
+
+    Args:
+        paths: files and folders.
+        gold: key to compare with.
+    """
+
+    trainer = "verl"
+
+    def __init__(self, paths: Sequence[Path], gold: str | None = None) -> None:
+        self._paths, self._gold = paths, gold or "gts"
+
+    def files(self) -> list[Path]:
+        """The files, in the order of their numbers within a folder.
+
+        Raises:
+            InputError: there are none.
+        """
+        found: list[Path] = []
+        for path in self._paths:
+            if path.is_dir():
+                named = [(int(one.stem), one) for one in path.glob("*.jsonl") if one.stem.isdecimal()]
+                if not named:
+                    raise InputError("holds no STEP.jsonl", path=path, remedy="set trainer.rollout_data_dir")
+                found += [one for _, one in sorted(named)]
+            elif path.is_file():
+                found.append(path)
+            else:
+                raise InputError("is not there", path=path)
+        return found
+
+    def steps(self) -> Iterator[tuple[int, list[Attempt]]]:
+        """The attempts of each step; see ``Dump.steps``. Every file is read twice: first for its steps."""
+        files = self.files()
+        holds: dict[int, int] = {}
+        for at, path in enumerate(files):
+            for row, item in _lines(path):
+                holds[_step(item, path, row)] = at
+        held: tuple[int, dict[int, list[Attempt]]] = (-1, {})
+        for step, at in sorted(holds.items()):
+            if held[0] != at:
+                by_step: dict[int, list[Attempt]] = {}
+                for row, item in _lines(files[at]):
+                    attempt = self._attempt(item, files[at], row)
+                    by_step.setdefault(attempt.step, []).append(attempt)
+                held = (at, by_step)
+            yield step, held[1][step]
+
+    def metrics(self) -> dict[int, dict[str, float]]:
+        """verl keeps none beside its dumps."""
+        return {}
+
+    def _attempt(self, item: dict[str, Any], path: Path, row: int) -> Attempt:
+        words = []
+        for name in ("input", "output"):
+            if not isinstance(item.get(name), str):
+                raise InputError("must be a text", path=path, line=row, field=name)
+            words.append(well_formed(item[name]))
+        return Attempt(
+            path=path,
+            row=row,
+            step=_step(item, path, row),
+            prompt=(Message(role="user", content=words[0]),),
+            completion=(Message(role="assistant", content=words[1]),),
+            numbers={
+                name: _number(value)
+                for name, value in item.items()
+                if name not in _OWN and (value is None or isinstance(value, int | float))
+            },
+            gold=item.get(self._gold),
+        )
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    import json  # verl writes with it: NaN and Infinity stand bare in a line
+
+    with path.open("rb") as file:
+        for row, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                item = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"is no JSON: {str(error)[:200]}", path=path, line=row) from None
+            if not isinstance(item, dict):
+                raise InputError("is no object", path=path, line=row, remedy='{"input", "output", "score", "step"}')
+            yield row, item
+
+
+def _number(value: float | None) -> float | None:
+    try:
+        number = math.nan if value is None else float(value)
+    except OverflowError:  # a whole number beyond all floats
+        return math.inf
+    return None if math.isnan(number) else number
+
+
+def _step(item: dict[str, Any], path: Path, row: int) -> int:
+    value = item.get("step")
+    if value is None and path.stem.isdecimal():
+        return int(path.stem)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
+        raise InputError(f"is no number of a step: {value!r:.40}", path=path, line=row, field="step")
+    return value
