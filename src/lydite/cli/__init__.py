@@ -31,6 +31,7 @@ COMMANDS = {
     "import": "make a run of what TRL or verl dumped of its rollouts",
     "show": "show a run's attempts as readable transcripts",
     "serve": "serve runs and jobs: a page to look at them, an API to drive them",
+    "index": "make a service's index again from its folders",
     "tokens": "make, list and revoke the tokens of a service",
 }
 

@@ -7,6 +7,7 @@ from lydite.server.documents import Documents
 from lydite.server.events import Bus
 from lydite.server.files import Files
 from lydite.server.home import Home
+from lydite.server.index.following import Progress
 from lydite.server.index.index import Index
 from lydite.server.jobs.jobs import Jobs
 from lydite.server.models.models import Models
@@ -30,9 +31,10 @@ class Service:
         self.files = Files(self.home, self.engine)
         self.tasks = Tasks(self.home)
 
-    def rebuild(self) -> dict[str, int]:
+    def rebuild(self, progress: Progress | None = None) -> dict[str, int]:
         """Make the whole index again from folders; how many of each there are."""
-        found = {"runs": self.index.rebuild(), "documents": self.documents.reload(), "files": self.files.reload()}
+        found = self.index.rebuild(progress)
+        found |= {"documents": self.documents.reload(), "files": self.files.reload()}
         return {**found, "jobs": self.jobs.reload()}
 
     def close(self) -> None:

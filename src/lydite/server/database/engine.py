@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 
 from lydite.errors import InputError, LyditeError, MissingExtraError
+from lydite.ledger.files import storage
 from lydite.server.database.tables import HEAD
 from lydite.server.home import Home
 
@@ -24,7 +25,17 @@ _SIDES = ("", "-wal", "-shm", "-journal")
 
 
 class BrokenIndexError(LyditeError):
-    """The index is not a database that can be used. It holds nothing that the folders do not."""
+    """The index is not a database that can be used. It holds nothing that the folders do not.
+
+    Attributes:
+        reason: why, in a few words.
+        held: whether it may be in order, but another program holds it.
+    """
+
+    def __init__(self, reason: str, *, held: bool = False) -> None:
+        self.reason, self.held = reason, held
+        remedy = "end that program, then perhaps" if held else "make it again:"
+        super().__init__(f"{reason} ({remedy} `lydite index rebuild`)")
 
 
 def open_engine(home: Home, url: str = "") -> Engine:
@@ -37,7 +48,7 @@ def open_engine(home: Home, url: str = "") -> Engine:
     Raises:
         InputError: the URL is none, or nothing answers there.
         BrokenIndexError: the file is damaged, or another program holds it.
-        LyditeError: a newer Lydite made the tables.
+            Also where a newer Lydite made the tables.
     """
     engine = _engine(home, url)
     try:
@@ -64,14 +75,14 @@ def writing(engine: Engine) -> Iterator[Connection]:
             yield connection
 
 
-def remove_broken(home: Home, url: str = "") -> bool:
-    """Take a SQLite file that cannot be used out of the way; whether there was one. Only for the home's own index."""
+def remove_broken(home: Path, url: str = "") -> bool:
+    """Take the file of a home's own index out of the way; whether there was one. One elsewhere is left alone."""
     if url:
         return False
     found = False
     for side in _SIDES:
-        path = home.private / f"index.sqlite3{side}"
-        with contextlib.suppress(FileNotFoundError):
+        path = home / ".lydite" / f"index.sqlite3{side}"
+        with storage(path), contextlib.suppress(FileNotFoundError):
             path.unlink()
             found = True
     return found
@@ -82,7 +93,7 @@ def _engine(home: Home, url: str) -> Engine:
         path = home.private / "index.sqlite3"
         with contextlib.suppress(FileNotFoundError):
             if not stat.S_ISREG(path.lstat().st_mode):
-                raise BrokenIndexError(f"{path} is no regular file: take it away, then `lydite index rebuild`")
+                raise BrokenIndexError(f"{path} is no regular file")
         url = f"sqlite:///{path}"
     if url.startswith(("postgresql://", "postgres://")):
         url = f"postgresql+psycopg://{url.partition('://')[2]}"
@@ -133,8 +144,8 @@ def _upgrade(engine: Engine) -> None:
         from lydite.server.database.migrating import knows, upgrade
 
         if found is not None and not knows(found):
-            raise LyditeError(
-                f"the index was made by a newer Lydite (its tables are of revision {found[:40]!r}): update Lydite"
+            raise BrokenIndexError(
+                f"the index was made by a newer Lydite, tables of revision {found[:40]!r}: update Lydite"
             )
         upgrade(connection)
 
@@ -147,14 +158,13 @@ def _revision(connection: Connection) -> str | None:
 
 
 def _unusable(engine: Engine, error: DatabaseError) -> LyditeError:
-    reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
+    told = str(error.orig).strip().splitlines()
+    reason = told[0] if told else type(error.orig).__name__
     if engine.dialect.name != "sqlite":
         if isinstance(error, OperationalError):
             return InputError(f"the database does not answer: {reason}", field="--database", remedy="is it running?")
-        return BrokenIndexError(f"the index cannot be used: {reason} (`lydite index rebuild` makes it again)")
+        return BrokenIndexError(f"the index cannot be used: {reason}")
     path = engine.url.database
     if "locked" in reason or "busy" in reason:
-        return BrokenIndexError(
-            f"{path} is locked by another program: end it, or make the index again with `lydite index rebuild`"
-        )
-    return BrokenIndexError(f"{path} cannot be used: {reason}; make the index again with `lydite index rebuild`")
+        return BrokenIndexError(f"{path} is locked by another program", held=True)
+    return BrokenIndexError(f"{path} cannot be used: {reason}")

@@ -244,12 +244,18 @@ def _scan(folder: str, before: str, depth: int, found: dict[str, str]) -> None:
             _scan(path, f"{before}{name}~", depth - 1, found)
 
 
-def rebuild(follower: Follower, progress: Progress | None = None) -> int:
-    """Make the tables of runs again; how many runs there are."""
+def rebuild(follower: Follower, progress: Progress | None = None) -> dict[str, int]:
+    """Make the tables of runs again; how many runs and attempts there are, and how many of the runs are unreadable.
+
+    A service that runs on the index meanwhile sees it empty at first, and helps to fill it.
+    """
     with writing(follower.engine) as connection:
         for table in (*storing.OF_RUN, tables.runs):
             connection.execute(delete(table))
         storing.add_mark(connection, "rebuilt")
     follower.refresh(progress=progress)
+    runs = tables.runs.c
+    query = select(func.count(), func.sum(runs.rollouts), func.count().filter(runs.state == "unreadable"))
     with follower.engine.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(tables.runs)).scalar() or 0)
+        found = connection.execute(query).one()
+    return {"runs": found[0], "rollouts": int(found[1] or 0), "unreadable": found[2]}

@@ -57,8 +57,9 @@ class Index:
         """Take in what is new in run folders, all or one; slugs of those that changed. Events are written with it."""
         return self.follower.refresh(run)
 
-    def rebuild(self, progress: following.Progress | None = None) -> int:
-        """Make the index again from the folders; how many runs there are."""
+    def rebuild(self, progress: following.Progress | None = None) -> dict[str, int]:
+        """Make the index again from the folders; how many runs and attempts there are, and how many of the runs cannot
+        be read."""
         return following.rebuild(self.follower, progress)
 
     def runs(
