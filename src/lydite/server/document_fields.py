@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lydite.errors import InputError, MissingExtraError, UnavailableError
-from lydite.server.errors import RefusedError
+from lydite.server.bodies import refusal, shown
 from lydite.server.tasks import problems_of
 from lydite.tasksets.documents import parse_task
 from lydite.verifiers import build, checker_of
@@ -16,7 +16,7 @@ STATUSES = ("draft", "published", "archived")
 FIELDS = ("type", "status", "title", "topics", "user", "scope", "spec")
 _LENGTHS = {"title": 500, "user": 200, "scope": 100}
 _MOST_TOPICS, _TOPIC = 50, 100
-_FATAL = ("malformed", "checker", "env", "flags", "empty_prompt")
+FATAL = ("malformed", "checker", "env", "flags", "empty_prompt")
 """Rules of lint whose findings make a document useless; the others are told, and it is kept."""
 
 
@@ -43,11 +43,11 @@ def check_fields(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     for name, value in given.items():
         field = f"{where}.{name}".lstrip(".")
         if name not in FIELDS:
-            raise RefusedError(f"unknown field (known: {', '.join(FIELDS)})", param=field)
+            raise refusal(field, f"unknown field (known: {', '.join(FIELDS)})")
         if name == "type" and value != "rlTask":
-            raise RefusedError(f"is {value!r:.60}: only documents of type 'rlTask' are tasks", param=field)
+            raise refusal(field, f"is {shown(value)}: only documents of type 'rlTask' are tasks")
         if name == "status" and value not in STATUSES:
-            raise RefusedError(f"is {value!r:.60}: one of {', '.join(STATUSES)}", param=field)
+            raise refusal(field, f"is {shown(value)}: one of {', '.join(STATUSES)}")
         if name in _LENGTHS:
             fields[name] = _line(value, field, _LENGTHS[name])
         if name == "topics":
@@ -62,7 +62,7 @@ def check_topics(value: Any, field: str = "topics") -> tuple[str, ...]:
         RefusedError: no list of short texts, or too many.
     """
     if not isinstance(value, list | tuple) or len(value) > _MOST_TOPICS:
-        raise RefusedError(f"must be a list of at most {_MOST_TOPICS} texts", param=field)
+        raise refusal(field, f"must be a list of at most {_MOST_TOPICS} texts")
     return tuple(dict.fromkeys(_line(topic, f"{field}[{at}]", _TOPIC, empty=False) for at, topic in enumerate(value)))
 
 
@@ -73,23 +73,23 @@ def check_spec(spec: Any, field: str) -> None:
         RefusedError: names the field below ``field``.
     """
     if not isinstance(spec, dict):
-        raise RefusedError('must be an object, a task document: {"prompt": …, "checker": {…}}', param=field)
+        raise refusal(field, 'must be an object, a task document: {"prompt": …, "checker": {…}}')
     for problem in problems_of([spec]):
-        if problem.severity == "error" and problem.rule in _FATAL:
+        if problem.severity == "error" and problem.rule in FATAL:
             remedy = f" ({problem.remedy})" if problem.remedy else ""
-            raise RefusedError(problem.message + remedy, param=f"{field}.{problem.field}" if problem.field else field)
+            raise refusal(f"{field}.{problem.field}" if problem.field else field, problem.message + remedy)
     try:
         build(checker_of(parse_task(spec)))
     except InputError as error:
         remedy = f" ({error.remedy})" if error.remedy else ""
-        raise RefusedError(error.message + remedy, param=f"{field}.{error.field or 'checker'}") from None
+        raise refusal(f"{field}.{error.field or 'checker'}", error.message + remedy) from None
     except (UnavailableError, MissingExtraError):
         pass  # it can be kept here and judged elsewhere; a job over it says so
 
 
 def _line(value: Any, field: str, most: int, *, empty: bool = True) -> str:
     if not isinstance(value, str) or len(value) > most or (not empty and not value.strip()):
-        raise RefusedError(f"must be a text of {0 if empty else 1} to {most} characters", param=field)
+        raise refusal(field, f"must be a text of {0 if empty else 1} to {most} characters")
     if any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in value):
-        raise RefusedError("holds control characters, line ends or halves of characters", param=field)
+        raise refusal(field, "holds control characters, line ends or halves of characters")
     return value
