@@ -145,6 +145,10 @@ class Documents:
         """The document's task. Its id is the author's, where the author gave one, else that of the document."""
         return task_of(self.get(document))
 
+    def digest(self, document: Document) -> str:
+        """The digest of a document's task, which names its checker card; empty where it cannot be read any more."""
+        return _digest(document)
+
     def page(
         self,
         *,

@@ -97,6 +97,9 @@ class Probes:
         except (FileNotFoundError, msgspec.DecodeError):
             return None
 
+    def has_card(self, digest: str) -> bool:
+        return _DIGEST.fullmatch(digest) is not None and (self._home.folder("cards") / f"{digest}.json").exists()
+
     def close(self) -> None:
         with self._lock:
             self._closed = True

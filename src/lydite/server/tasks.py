@@ -24,7 +24,7 @@ from lydite.tasksets.documents import parse_task
 from lydite.tasksets.lint import Finding, lint_readings
 from lydite.tasksets.read import Document, Reading, read_documents
 
-__all__ = ["MOST_TRIED", "Card", "Probing", "Problem", "Tasks", "problems_of"]
+__all__ = ["MOST_TRIED", "Card", "Probing", "Problem", "Tasks", "problems_of", "read_tasks"]
 
 MOST_TRIED = 100
 """Tasks of one request that are set up, solved and judged."""
@@ -104,6 +104,10 @@ class Tasks:
         """The checker card of the task with this digest (``Task.digest``), where it was probed here."""
         return self._probes.card(digest)
 
+    def has_card(self, digest: str) -> bool:
+        """Whether there is a card."""
+        return self._probes.has_card(digest)
+
     def close(self) -> None:
         """Stop what is being probed."""
         self._probes.close()
@@ -160,6 +164,25 @@ def problems_of(
             )
         )
     return sorted(found, key=lambda problem: problem.index)
+
+
+def read_tasks(text: str) -> list[Task]:
+    """The tasks of a text: one document, a list, one a line, or YAML.
+
+    Raises:
+        InputError: names the line, the field and the remedy.
+    """
+    tasks: list[Task] = []
+    for document in _documents(text):
+        if document.error is not None:
+            raise InputError(
+                document.error.message,
+                line=document.error.line,
+                field=document.error.field,
+                remedy=document.error.remedy,
+            )
+        tasks.append(parse_task(document.value, line=document.line))
+    return tasks
 
 
 _PLACES = re.compile(r"\btext:(\d+)")
