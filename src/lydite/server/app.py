@@ -126,8 +126,11 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         follower.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await follower
-        await to_thread.run_sync(service.jobs.stop)
-        await service.models.aclose()
+        for what, end in (("jobs", to_thread.run_sync(service.jobs.stop)), ("models", service.models.aclose())):
+            try:
+                await end
+            except Exception:
+                log.exception("%s could not be ended in good order", what)
 
 
 async def _follow(service: Service) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from fastapi import FastAPI
@@ -112,9 +111,11 @@ def _complete(path: str, operation: dict[str, Any]) -> None:
             continue
         if status in WITH_BODY and not takes_body:
             continue
-        if status == "404" and not re.search(r"\{", path):
+        if status == "404" and "{" not in path:
             continue
-        told = responses.setdefault(status, {"description": text})
-        told.setdefault("content", {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}})
+        responses.setdefault(status, {"description": text})
+    for status, told in responses.items():
+        if status >= "4":
+            told.setdefault("content", {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}})
     if path in OPEN:
         operation["security"] = []

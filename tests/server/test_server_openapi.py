@@ -1,0 +1,136 @@
+"""The OpenAPI document is whole, and nothing that follows it, or just misses it, gets a 5xx."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis.generation import GenerationMode
+from schemathesis.python import asgi
+from server_making import sampled, trained
+
+from lydite.server.app import create_app
+from lydite.server.service import Service
+from lydite.server.settings import Settings
+
+METHODS = {"get", "post", "put", "patch", "delete"}
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
+    """An application over a home that holds a bit of everything; jobs are taken and never started."""
+    home = tmp_path_factory.mktemp("openapi")
+    sampled(home, "a")
+    trained(home, "b", steps=2)
+    service = Service(Settings(home=home, jobs=0, allowed_hosts=(asgi.HOST,), poll_seconds=0.2))
+    service.index.refresh()
+    yield create_app(service)
+    asgi.shutdown_lifespans()
+    service.close()
+
+
+@pytest.fixture(scope="module")
+def document(app: FastAPI) -> dict[str, Any]:
+    return app.openapi()
+
+
+def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if method in METHODS:
+                yield f"{method.upper()} {path}", operation
+
+
+def test_every_operation_says_what_it_may_answer(document: dict[str, Any]) -> None:
+    for name, operation in _operations(document):
+        answers = operation["responses"]
+        assert any(status.startswith("2") for status in answers), name
+        assert "422" not in answers, name
+        for status in (status for status in answers if status >= "4"):
+            content = answers[status]["content"]["application/json"]
+            assert content["schema"] == {"$ref": "#/components/schemas/Error"}, (name, status)
+        assert "400" in answers, name
+        assert ("413" in answers) == ("requestBody" in operation), name
+
+
+def test_every_operation_has_a_tag_that_is_told(document: dict[str, Any]) -> None:
+    told = {tag["name"] for tag in document["tags"] if tag.get("description")}
+    for name, operation in _operations(document):
+        assert operation["tags"], name
+        assert set(operation["tags"]) <= told, (name, operation["tags"])
+        assert operation.get("summary"), name
+
+
+def test_names_of_operations_are_unique(document: dict[str, Any]) -> None:
+    names = [operation["operationId"] for _, operation in _operations(document)]
+    assert len(set(names)) == len(names)
+
+
+def test_security_is_told(document: dict[str, Any]) -> None:
+    assert set(document["components"]["securitySchemes"]) == {"bearer", "key"}
+    assert {"bearer": []} in document["security"]
+    assert document["paths"]["/healthz"]["get"]["security"] == []
+
+
+def test_views_are_no_part_of_it(document: dict[str, Any]) -> None:
+    assert not {"/", "/login", "/runs/{run}", "/flags"} & set(document["paths"])
+
+
+def explore(app: FastAPI, examples: int, only: str = "") -> list[str]:
+    """Ask every operation with what fits the document and with what does not; what was answered with a 5xx, or not in
+    the shape of errors."""
+    found: dict[str, str] = {}
+    schema = schemathesis.openapi.from_asgi("/openapi.json", app)
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        if only not in operation.label:
+            continue
+        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+
+            def ask(case: Any) -> None:
+                label = case.operation.label
+                response = case.call(timeout=10)
+                if response.status_code >= 500 or (response.status_code >= 400 and not _told(response)):
+                    body = response.text[:300]
+                    found.setdefault(f"{label} {response.status_code}", f"{case.as_curl_command()[:600]}\n    {body}")
+
+            strategy = operation.as_strategy(generation_mode=mode)
+            run = settings(
+                max_examples=examples,
+                derandomize=True,
+                deadline=None,
+                database=None,
+                phases=[Phase.explicit, Phase.generate],
+                suppress_health_check=list(HealthCheck),
+            )(given(case=strategy)(ask))
+            try:
+                run()
+            except Unsatisfiable:  # nothing can miss an operation without parameters
+                continue
+    return [f"{name}\n    {told}" for name, told in found.items()]
+
+
+def _told(response: Any) -> bool:
+    try:
+        error = response.json()["error"]
+    except (ValueError, KeyError, TypeError):
+        return False
+    return bool(error["message"]) and {"type", "param", "code"} <= set(error)
+
+
+def test_no_request_makes_the_service_fail(app: FastAPI) -> None:
+    found = explore(app, int(os.environ.get("EXAMPLES", "3")), os.environ.get("ONLY", ""))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.slow
+def test_no_request_of_many_makes_the_service_fail(app: FastAPI, tmp_path: Path) -> None:
+    found = explore(app, 60)
+    assert not found, "\n".join(found)

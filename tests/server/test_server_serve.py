@@ -1,0 +1,211 @@
+"""``lydite serve`` and ``lydite tokens`` as people run them: real processes, real signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+import httpx2 as httpx
+import pytest
+from server_making import sampled
+
+from lydite.errors import InputError
+from lydite.server.running import run
+from lydite.server.settings import Settings
+
+LYDITE = [sys.executable, "-m", "lydite"]
+
+
+class Served:
+    """A server process."""
+
+    def __init__(self, home: Path, *options: str, env: dict[str, str] | None = None) -> None:
+        command = [*LYDITE, "serve", "--home", str(home), "--port", "0", "--json", *options]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}
+        )
+        out: IO[str] | None = self.process.stdout
+        assert out is not None
+        line = out.readline()
+        assert line, self.process.communicate(timeout=10)[1]
+        self.told = json.loads(line)
+        self.url: str = self.told["url"]
+        self.port = int(self.url.rpartition(":")[2])
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[int, float, str]:
+        """Exit code, seconds, what was said on standard error."""
+        begun = time.monotonic()
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=20)
+        return self.process.returncode, time.monotonic() - begun, said
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    begun: list[Served] = []
+
+    def make(*options: str, home: Path = tmp_path, **more: object) -> Served:
+        begun.append(Served(home, *options, **more))  # type: ignore[arg-type]
+        return begun[-1]
+
+    yield make
+    for served in begun:
+        if served.process.poll() is None:
+            served.process.kill()
+            served.process.communicate()
+
+
+def _lydite(*arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*LYDITE, *arguments], capture_output=True, text=True, timeout=60, env={**os.environ, **(env or {})}
+    )
+
+
+def _watch(served: Served, path: str = "/v1/rlvr/events") -> socket.socket:
+    own = socket.create_connection(("127.0.0.1", served.port), timeout=10)
+    own.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n".encode())
+    data = own.recv(65536)
+    assert data.startswith(b"HTTP/1.1 200"), data
+    assert b"text/event-stream" in data
+    return own
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_soon_with_watchers_and_idle_clients_there(
+    serve: Callable[..., Served], tmp_path: Path, number: int
+) -> None:
+    sampled(tmp_path, "a", tasks=1)
+    served = serve()
+    assert served.told == {"url": served.url, "home": str(tmp_path), "pid": served.process.pid}
+    with httpx.Client(base_url=served.url) as client:
+        assert client.get("/healthz").json()["ok"] is True
+        watchers = [_watch(served) for _ in range(3)]
+        idle = socket.create_connection(("127.0.0.1", served.port))
+        half = socket.create_connection(("127.0.0.1", served.port))
+        half.sendall(b"POST /v1/rlvr/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
+        code, seconds, said = served.end(number)
+    for own in (*watchers, idle, half):
+        own.close()
+    assert code == 0, said
+    assert seconds < 10
+    assert said == ""
+
+
+def test_one_home_has_one_server(serve: Callable[..., Served], tmp_path: Path) -> None:
+    first = serve()
+    second = _lydite("serve", "--home", str(tmp_path), "--port", "0")
+    assert second.returncode == 2
+    assert first.url in second.stderr
+    assert str(first.process.pid) in second.stderr
+    first.process.kill()
+    first.process.communicate()
+    assert serve().url  # a killed one leaves nothing behind that is in the way
+
+
+def test_for_people_it_prints_one_line(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*LYDITE, "serve", "--home", str(tmp_path), "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    process.terminate()
+    out, said = process.communicate(timeout=20)
+    assert "http://127.0.0.1:" in line
+    assert (out, said, process.returncode) == ("", "", 0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"port": 70000}, ["no port", "free one"]),
+        ({"host": "no.such.host.invalid"}, ["no.such.host.invalid", "address of this machine"]),
+        ({"host": "192.0.2.1"}, ["192.0.2.1", "address of this machine"]),
+        ({"host": ""}, ["no address"]),
+        ({"host": "0.0.0.0"}, ["no token", "lydite tokens new", "LYDITE_TOKEN"]),
+        ({"require_token": True}, ["no token", "lydite tokens new"]),
+        ({"home": Path("/proc/none")}, ["cannot be written", "--home"]),
+        ({"home": Path("/etc/hostname")}, ["no folder", "--home"]),
+        ({"allowed_hosts": ("a b",)}, ["no name of a host"]),
+        ({"database": "nothing://x"}, ["database"]),
+    ],
+)
+def test_what_cannot_be_served_is_told_with_a_remedy(tmp_path: Path, settings: dict, words: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        run(Settings(**{"home": tmp_path, "port": 0, **settings}), lambda address: pytest.fail("it serves"))
+    assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = _lydite("serve", "--port", port, "--home", str(tmp_path))
+    assert done.returncode == 2
+    assert f"port {port} of 127.0.0.1 is in use" in done.stderr
+    assert "--port" in done.stderr
+    assert done.stdout == ""
+
+
+def test_tokens_guard_what_can_be_reached_from_elsewhere(serve: Callable[..., Served], tmp_path: Path) -> None:
+    home = str(tmp_path)
+    made = _lydite("tokens", "new", "ci", "--home", home)
+    token = made.stdout.strip()
+    assert token.startswith("lyd_")
+    served = serve("--host", "0.0.0.0", env={"LYDITE_TOKEN": "of-the-environment"})
+    assert served.url == f"http://127.0.0.1:{served.port}"
+    with httpx.Client(base_url=served.url) as client:
+
+        def status(**headers: str) -> int:
+            return client.get("/openapi.json", headers=headers).status_code
+
+        assert status() == 401
+        assert status(Authorization=f"Bearer {token}") == 200
+        assert status(Authorization="Bearer of-the-environment") == 200
+        listed = _lydite("tokens", "list", "--home", home)
+        assert listed.stdout.split()[-1] == "ci"
+        assert token not in listed.stdout + listed.stderr
+        assert _lydite("tokens", "revoke", "ci", "--home", home).returncode == 0
+        assert status(Authorization=f"Bearer {token}") == 401
+    assert _lydite("tokens", "revoke", "ci", "--home", home).returncode == 2
+
+
+def test_ipv6_and_names(serve: Callable[..., Served], tmp_path: Path) -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("no IPv6 here")
+    served = serve("--host", "::1", "--allow-host", "rl.example.org")
+    assert served.url == f"http://[::1]:{served.port}"
+    assert httpx.get(f"{served.url}/healthz").status_code == 200
+    assert httpx.get(f"{served.url}/healthz", headers={"Host": "rl.example.org"}).status_code == 200
+    assert httpx.get(f"{served.url}/healthz", headers={"Host": "other.example.org"}).status_code == 421
+
+
+def test_without_its_libraries_the_extra_is_named() -> None:
+    code = "import sys; sys.modules['fastapi'] = None; from lydite.cli import main; main(['serve'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "pip install 'lydite[server]'" in done.stderr
+
+
+def test_starting_imports_nothing_that_it_does_not_need() -> None:
+    code = "import sys, lydite.server.running; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"torch", "transformers", "trl", "pandas", "pyarrow", "alembic", "sympy", "sqlglot", "openai", "pytest"}
+    assert not heavy & set(done.stdout.split())
+
+
+def test_tokens_need_no_server() -> None:
+    code = "import sys, lydite.server.tokens; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"fastapi", "uvicorn", "sqlalchemy"} & set(done.stdout.split())
