@@ -57,7 +57,9 @@ def _of(checker: Checker, depth: int) -> Expectations:
             add("answer", "answer")
         case "code" | "text_transform" if isinstance(tests := config.get("tests", config.get("cases")), list):
             parts |= {f"t{n}": _test(test, config.get("entry_point")) for n, test in enumerate(tests, 1)}
-            shown |= {"tests", "cases"}
+            if isinstance(visible := config.get("visible"), list):
+                parts |= {f"v{n}": _test(test, config.get("entry_point")) for n, test in enumerate(visible, 1)}
+            shown |= {"tests", "cases", "visible"}
         case "regex":
             for letter, field, label in (("m", "must_match", "must match"), ("n", "must_not_match", "must not match")):
                 texts = config.get(field)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -95,3 +96,23 @@ def _pattern(quote: str) -> re.Pattern[str]:
     before = r"(?<![\w.])" if words[0][0].isalnum() else ""
     after = r"(?!\w|[.,]\d)" if words[-1][-1].isalnum() else ""
     return re.compile(before + inner + after)
+
+
+def told(evidence: dict[str, Any]) -> list[tuple[str, str]]:
+    """Evidence as labels and texts: what is seen before what it is held against."""
+    lines: list[tuple[str, str]] = []
+    for name, value in evidence.items():
+        if name == "signs" and isinstance(value, list):
+            lines += [_sign(one) for one in value]
+        elif isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
+            lines.append((name, "\n".join(map(str, value))))
+        else:
+            lines.append((name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)))
+    return sorted(lines, key=lambda line: line[0].startswith(("min_", "max_")))
+
+
+def _sign(sign: Any) -> tuple[str, str]:
+    if not isinstance(sign, dict):
+        return "sign", json.dumps(sign, ensure_ascii=False)
+    where = f"{sign.get('where', '')}, line {sign['line']}" if "line" in sign else str(sign.get("where", ""))
+    return str(sign.get("sign", "sign"))[:100], f"{where}: {sign.get('text', '')}"

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from lydite.rollout import Message, Rollout, ToolCall
 from lydite.server.page.marked import Hit, Piece, pieces
-from lydite.server.page.quotes import Quote, apart, hits_in
+from lydite.server.page.quotes import Quote, hits_in
 from lydite.verifiers.text import THINKING
 
 LIMIT = 20_000
@@ -121,7 +121,7 @@ def turns(
             continue
         hits = [] if asked else hits_in(message.content, quotes)
         if number == last and answer:
-            hits = apart([*hits, *_answer(message.content, answer)])
+            hits = sorted([*hits, *_answer(message.content, answer, hits)])
         made.append(
             Turn(
                 number,
@@ -226,9 +226,17 @@ def argument(value: Any) -> str:
     return compact if len(compact) <= 100 else json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def _answer(text: str, answer: str) -> list[Hit]:
-    at = text.rfind(answer[:2000])
-    return [Hit(at, at + len(answer), "graded", "what was graded")] if at >= 0 else []
+def _answer(text: str, answer: str, hits: Sequence[Hit]) -> list[Hit]:
+    """Where what was graded stands, apart from other marked places."""
+    at = text.rfind(answer)
+    if at < 0:
+        return []
+    end, found = at + len(answer), []
+    for hit in [*hits, Hit(end, end, "")]:
+        if hit.end > at and hit.start <= end:
+            found.append(Hit(at, max(at, min(hit.start, end)), "graded", "what was graded"))
+            at = max(at, hit.end)
+    return [hit for hit in found if hit.end > hit.start]
 
 
 def plain(message: Message) -> str:

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from lydite.errors import InputError, LyditeError
 from lydite.evaluation.trends import reward_parts
-from lydite.ledger import Record
+from lydite.ledger import Graded, Record
 from lydite.ledger.chain import hash_in
 from lydite.ledger.contents import LEDGER
 from lydite.reward import Preset
@@ -19,7 +19,7 @@ from lydite.server.page import reasons
 from lydite.server.page.expected import MOST_PARTS, Expectations, Expected, expectations
 from lydite.server.service import Service
 from lydite.task import Checker, Task
-from lydite.verdict import Outcome, Part, Verdict
+from lydite.verdict import Part, Verdict
 from lydite.verifiers import build, checker_of
 from lydite.verifiers.build import source_hash
 from lydite.verifiers.registry import find, names
@@ -123,7 +123,7 @@ def part_rows(verdict: Verdict, found: Expectations) -> list[PartRow]:
     return rows if len(rows) <= MOST_PARTS else sorted(rows, key=lambda row: row.part.score == 1)
 
 
-def shares(record: Record) -> list[Share]:
+def shares(record: Record | Graded) -> list[Share]:
     """A reward as what it is paid for; nothing where there is no reward, or a control replaced it."""
     if record.reward is None or "+control=" in record.scheme:
         return []
@@ -208,9 +208,3 @@ def _hash(service: Service, run: str, seq: int) -> str:
     except OSError:
         return ""
     return found if len(found) == 64 and all(char in "0123456789abcdef" for char in found) else ""
-
-
-def summary(verdict: Verdict) -> str:
-    """A verdict in one line."""
-    score = "no score" if verdict.outcome is Outcome.INVALID else f"score {verdict.score:g}"
-    return f"{verdict.outcome}, {verdict.reason}, {score}"
