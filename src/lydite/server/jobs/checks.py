@@ -51,9 +51,8 @@ def check_recipe(recipe: Recipe, policy: str, files: Iterable[str]) -> None:
             raise InputError("a job reads no files but its own", field=field, remedy="upload the file")
     for index, stage in enumerate(recipe.stages):
         where = f"stages.{index}"
-        if isinstance(stage, GrpoStage) and stage.env is not None:
-            if ":" in stage.env:
-                raise InputError("an environment of this machine's files cannot be named here", field=f"{where}.env")
+        if isinstance(stage, GrpoStage) and stage.env is not None and ":" in stage.env:
+            raise InputError("an environment of this machine's files cannot be named here", field=f"{where}.env")
         if not isinstance(stage, SampleStage):
             for name, value in stage.trl.items():
                 if _OURS.search(name) or not _harmless(value):
