@@ -18,6 +18,8 @@ _NAMES = (
     "extracted", "verifier", "policy", "finish", "prompt_tokens", "completion_tokens", "seconds", "time", "bars",
 )  # fmt: skip
 _COLUMNS = {"seq": "seq", "reward": "reward", "tokens": "completion_tokens", "seconds": "seconds"}
+Place = tuple[float | None, int]
+"""In an order of attempts: the value that is sorted by, and the line of the ledger."""
 _AGGREGATED = frozenset({"correct", "partial", "incorrect", "unparseable", "invalid"})
 
 
@@ -34,8 +36,8 @@ def rollouts(
     return Page(items=tuple(rollout_row(row, slug) for row in rows), next=following, total=total)
 
 
-def place(connection: Connection, run: int, which: RolloutFilter, cursor: str) -> tuple[Any, int]:
-    """Where in an order a cursor stands: the value that is sorted by, and the line of the ledger.
+def place(connection: Connection, run: int, which: RolloutFilter, cursor: str) -> Place:
+    """Where in an order a cursor stands.
 
     Raises:
         RefusedError: it is no cursor.
@@ -48,31 +50,52 @@ def place(connection: Connection, run: int, which: RolloutFilter, cursor: str) -
     return found[0], found[1]
 
 
-def seqs(
-    connection: Connection, run: int, which: RolloutFilter, behind: tuple[Any, int] | None, limit: int
-) -> list[int]:
+def seqs(connection: Connection, run: int, which: RolloutFilter, behind: Place | None, limit: int) -> list[int]:
     """Lines of the ledger of attempts that a filter leaves (``q`` left aside), in its order, from a place on."""
-    table, column = tables.rollouts.c, _column(which)
-    where, down = [table.run == run, *conditions(run, which)], which.sort.startswith("-")
+    table, column, filters = tables.rollouts.c, _column(which), conditions(run, which)
+    where, down = [table.run == run, *filters], which.sort.startswith("-")
     if column is table.seq:
         if behind is not None:
             where.append(column < behind[1] if down else column > behind[1])
         order = column.desc() if down else column
         return list(connection.execute(select(column).where(*where).order_by(order).limit(limit)).scalars())
+    # With filters, all attempts are read through in one narrow index; in the order of another one, each would have to
+    # be fetched to be looked at. The sum keeps the database from choosing that.
+    value = column + 0 if filters else column
     found: list[int] = []
     if behind is None or behind[0] is not None:
-        some = select(table.seq).where(*where, column.is_not(None))
+        some = select(table.seq).where(*where, value.is_not(None))
         if behind is not None:
-            pair, last = tuple_(column, table.seq), tuple_(*behind)
+            pair, last = tuple_(value, table.seq), tuple_(*behind)
             some = some.where(pair < last if down else pair > last)
-        some = some.order_by(column.desc(), table.seq.desc()) if down else some.order_by(column, table.seq)
+        some = some.order_by(value.desc(), table.seq.desc()) if down else some.order_by(value, table.seq)
         found.extend(connection.execute(some.limit(limit)).scalars())
     if len(found) < limit and column.nullable:
-        rest = select(table.seq).where(*where, column.is_(None)).order_by(table.seq)
+        rest = select(table.seq).where(*where, value.is_(None)).order_by(table.seq)
         if behind is not None and behind[0] is None:
             rest = rest.where(table.seq > behind[1])
         found.extend(connection.execute(rest.limit(limit - len(found))).scalars())
     return found
+
+
+def ordered(
+    connection: Connection, run: int, which: RolloutFilter, some: list[int], behind: Place | None, limit: int
+) -> list[int]:
+    """Some attempts in the order that is asked for, from a place on."""
+    table = tables.rollouts.c
+    found: list[Place] = []
+    for chunk in storing.chunks(some):
+        query = select(_column(which), table.seq).where(table.run == run, table.seq.in_(chunk))
+        found.extend((row[0], row[1]) for row in connection.execute(query))
+    down = which.sort.startswith("-")
+
+    def key(one: Place) -> tuple[bool, float, int]:
+        value, seq = one
+        if value is None:
+            return True, 0.0, seq
+        return False, -value if down else value, -seq if down else seq
+
+    return [seq for value, seq in sorted(found, key=key) if behind is None or key((value, seq)) > key(behind)][:limit]
 
 
 def _column(which: RolloutFilter) -> Any:
@@ -138,6 +161,8 @@ def count(connection: Connection, run: int, which: RolloutFilter) -> int | None:
     """How many there are, where groups know it."""
     if which.flag is not None or which.rewards != (None, None) or which.reason or which.finish or which.q:
         return None
+    if (which.phase, which.stage, which.steps, which.task) == (None, None, (None, None), None) and not which.outcomes:
+        return connection.execute(select(tables.runs.c.rollouts).where(tables.runs.c.number == run)).scalar()
     if not _AGGREGATED.issuperset(which.outcomes):
         return 0
     groups = tables.groups.c

@@ -6,14 +6,12 @@ on behind the last attempt that was looked at.
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 from sqlalchemy import Connection, func, select
 
 from lydite.codec import well_formed
@@ -21,15 +19,17 @@ from lydite.ledger.contents import ROLLOUTS
 from lydite.server.database import tables
 from lydite.server.index import cursors, reading, rollout_queries, storing
 from lydite.server.index.rows import RolloutFilter, RolloutRow
+from lydite.server.index.scanning import Needle, scan
 from lydite.server.paging import Page
 
 SECONDS = 0.1
 """How long a search goes on, about."""
-CHUNK = 4 << 20
-"""Bytes that are searched at a time."""
-_FEW = 2000
+_LONGEST = 1000
+"""Characters of what can be looked for."""
+_BATCH = 500
+_FEW = 4 * _BATCH
 """Attempts that are rather looked at one by one than found by searching the whole file."""
-_LOWER = 0x20
+_MANY_HITS = 5000
 
 
 class _Call(msgspec.Struct):
@@ -54,25 +54,156 @@ class _Words(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Words).decode
 
 
-class _Needle:
-    """What is looked for: in the bytes of a file, and in words."""
+class _Search:
+    """One search in one run.
 
-    def __init__(self, q: str) -> None:
-        self.words = well_formed(q).encode().lower()
-        self.escaped = msgspec.json.encode(well_formed(q))[1:-1].lower()
-        self.folded = bytes(byte | _LOWER for byte in self.escaped)
+    Args:
+        connection: to the index.
+        descriptor: of ``rollouts.jsonl``.
+        run: the row of the run in the table ``runs``.
+        which: what is asked for.
+        limit: of the page.
+    """
+
+    def __init__(
+        self, connection: Connection, descriptor: int, run: Mapping[Any, Any], which: RolloutFilter, limit: int
+    ) -> None:
+        self.connection, self.descriptor, self.which, self.limit = connection, descriptor, which, limit
+        self.run, self.attempts, self.size = run["number"], run["rollouts"], run["rollouts_offset"]
+        self.deadline = time.monotonic() + SECONDS
+        q = well_formed((which.q or "")[:_LONGEST])
+        self.words, self.escaped = q.encode().lower(), msgspec.json.encode(q)[1:-1].lower()
+        self.needle = Needle(self.escaped)
+        self.conditions = rollout_queries.conditions(self.run, which)
 
     def within(self, line: bytes) -> bool:
         """Whether an attempt has it in its words, and not only in how they are written down."""
-        return self.escaped in line.lower() and self.really(line)
-
-    def really(self, line: bytes) -> bool:
-        """As ``within``, for lines that have the bytes."""
         try:
             said = _decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return False
         return any(self.words in text.encode("utf-8", "replace").lower() for text in _texts(said))
+
+    def page(self, place: rollout_queries.Place | None) -> tuple[list[int], int | None]:
+        """Lines of the ledger of what was found, one more than the page has where there are more; and the last attempt
+        that was looked at, where the time was over."""
+        if self.which.sort.lstrip("-") == "seq":
+            return self._one_by_one(place, None) if self._few() else self._through(place)
+        seqs, examined = self._one_by_one(place, None if self.attempts <= _FEW else 2)
+        if examined is None:
+            return seqs, None
+        # Not many have it. All that do are found, then put in order, if the time is enough for that.
+        hits = self._all()
+        if hits is None:
+            place = rollout_queries.place(self.connection, self.run, self.which, str(examined))
+            more, examined = self._one_by_one(place, None)
+            return [*seqs, *more][: self.limit + 1], examined
+        return rollout_queries.ordered(self.connection, self.run, self.which, hits, place, self.limit + 1), None
+
+    def _few(self) -> bool:
+        if self.attempts <= _FEW:
+            return True
+        if not self.conditions:
+            return False
+        table = tables.rollouts.c
+        query = select(table.seq).where(table.run == self.run, *self.conditions).limit(_FEW + 1)
+        return len(self.connection.execute(query).all()) <= _FEW
+
+    def _one_by_one(self, place: rollout_queries.Place | None, batches: int | None) -> tuple[list[int], int | None]:
+        """Look at attempts in the order that is asked for."""
+        seqs: list[int] = []
+        path, done = Path(ROLLOUTS), 0
+        while True:
+            batch = rollout_queries.seqs(self.connection, self.run, self.which, place, _BATCH)
+            for row in rollout_queries.places(self.connection, self.run, batch):
+                line = reading.piece(self.descriptor, row.rollout_offset, row.rollout_length, path)
+                if self.escaped in line.lower() and self.within(line):
+                    seqs.append(row.seq)
+                    if len(seqs) > self.limit:
+                        return seqs, None
+            done += 1
+            if len(batch) < _BATCH:
+                return seqs, None
+            if done == batches or time.monotonic() > self.deadline:
+                return seqs, batch[-1]
+            place = rollout_queries.place(self.connection, self.run, self.which, str(batch[-1]))
+
+    def _through(self, place: rollout_queries.Place | None) -> tuple[list[int], int | None]:
+        """Search the file, in its order or from its end."""
+        down, start, end = self.which.sort == "-seq", 0, self.size
+        if place is not None:
+            (row,) = rollout_queries.places(self.connection, self.run, [place[1]])
+            start, end = (0, row.rollout_offset) if down else (row.rollout_offset + row.rollout_length + 1, end)
+        seqs: list[int] = []
+        hits: list[int] = []
+        for at in scan(self.descriptor, start, end, self.needle, self.within, down=down, deadline=self.deadline):
+            if at.hit:
+                hits.append(at.offset)
+            over = not at.hit and time.monotonic() > self.deadline
+            if over or len(hits) > self.limit:
+                seqs.extend(self._seqs(hits, down))
+                hits.clear()
+            if len(seqs) > self.limit:
+                return seqs[: self.limit + 1], None
+            if over:
+                return seqs, self._last_before(at.offset, down)
+        seqs.extend(self._seqs(hits, down))
+        return seqs, None
+
+    def _all(self) -> list[int] | None:
+        """Everything that has it; ``None`` where that is too much, or takes too long."""
+        hits: list[int] = []
+        for at in scan(self.descriptor, 0, self.size, self.needle, self.within, deadline=self.deadline):
+            if at.hit:
+                hits.append(at.offset)
+            if len(hits) > _MANY_HITS or (not at.hit and time.monotonic() > self.deadline):
+                return None
+        return self._seqs(hits, down=False)
+
+    def _seqs(self, offsets: list[int], down: bool) -> list[int]:
+        """The attempts whose samples begin there, those that the filter leaves."""
+        table = tables.rollouts.c
+        found: list[int] = []
+        for some in storing.chunks(offsets):
+            query = select(table.seq).where(table.run == self.run, table.rollout_offset.in_(some), *self.conditions)
+            found.extend(self.connection.execute(query).scalars())
+        return sorted(found, reverse=down)
+
+    def _last_before(self, offset: int, down: bool) -> int | None:
+        """The last attempt that was looked at when the search had come to this place of the file."""
+        table = tables.rollouts.c
+        beyond = table.rollout_offset >= offset if down else table.rollout_offset < offset
+        which = func.min(table.seq) if down else func.max(table.seq)
+        return self.connection.execute(select(which).where(table.run == self.run, beyond)).scalar()
+
+
+def rollouts(
+    connection: Connection,
+    folder: Path,
+    slug: str,
+    run: Mapping[Any, Any],
+    which: RolloutFilter,
+    *,
+    limit: int,
+    after: str | None,
+) -> Page[RolloutRow]:
+    """Attempts that have ``which.q`` in their id, their task, their prompt or their completion.
+
+    Args:
+        connection: to the index.
+        folder: of the run.
+        slug, run: the run, and its row in the table ``runs``.
+        which, limit, after: as of ``rollout_queries.rollouts``.
+    """
+    limit = cursors.limited(limit)
+    place = None if after is None else rollout_queries.place(connection, run["number"], which, after)
+    with reading.opened_if_there(folder / ROLLOUTS) as (descriptor, _):
+        if descriptor < 0:
+            return Page(items=())
+        seqs, examined = _Search(connection, descriptor, run, which, limit).page(place)
+    rows = rollout_queries.fetched(connection, run["number"], seqs[:limit])
+    following = str(seqs[limit - 1]) if len(seqs) > limit else None if examined is None else str(examined)
+    return Page(items=tuple(rollout_queries.rollout_row(row, slug) for row in rows), next=following)
 
 
 def _texts(said: _Words) -> Iterator[str]:
@@ -95,198 +226,3 @@ def _inside(value: Any) -> Iterator[str]:
             waiting.extend((*one, *one.values()))
         elif isinstance(one, list):
             waiting.extend(one)
-
-
-def rollouts(
-    connection: Connection,
-    folder: Path,
-    slug: str,
-    run: Mapping[Any, Any],
-    which: RolloutFilter,
-    *,
-    limit: int,
-    after: str | None,
-) -> Page[RolloutRow]:
-    """Attempts that have ``which.q`` in their id, their task, their prompt or their completion.
-
-    Args:
-        connection: to the index.
-        folder: of the run.
-        slug, run: the run, and its row in the table ``runs``.
-        which, limit, after: as of ``rollout_queries.rollouts``.
-    """
-    limit, deadline = cursors.limited(limit), time.monotonic() + SECONDS
-    needle = _Needle((which.q or "")[:1000])
-    place = None if after is None else rollout_queries.place(connection, run["number"], which, after)
-    with reading.opened_if_there(folder / ROLLOUTS) as (descriptor, _):
-        if descriptor < 0:
-            return Page(items=())
-        found = _one_by_one if _few(connection, run, which) else _through
-        seqs, examined = found(connection, run, which, descriptor, needle, place, limit, deadline)
-    rows = rollout_queries.fetched(connection, run["number"], seqs[:limit])
-    following = str(seqs[limit - 1]) if len(seqs) > limit else None if examined is None else str(examined)
-    return Page(items=tuple(rollout_queries.rollout_row(row, slug) for row in rows), next=following)
-
-
-def _few(connection: Connection, run: Mapping[Any, Any], which: RolloutFilter) -> bool:
-    """Whether attempts are to be looked at one by one: they are few, or in another order than that of the file."""
-    if which.sort.lstrip("-") != "seq" or run["rollouts"] <= _FEW:
-        return True
-    where = rollout_queries.conditions(run["number"], which)
-    if not where:
-        return False
-    table = tables.rollouts.c
-    query = select(table.seq).where(table.run == run["number"], *where).limit(_FEW + 1)
-    return len(connection.execute(query).all()) <= _FEW
-
-
-def _one_by_one(
-    connection: Connection,
-    run: Mapping[Any, Any],
-    which: RolloutFilter,
-    descriptor: int,
-    needle: _Needle,
-    place: tuple[Any, int] | None,
-    limit: int,
-    deadline: float,
-) -> tuple[list[int], int | None]:
-    seqs: list[int] = []
-    path = Path(ROLLOUTS)
-    while True:
-        batch = rollout_queries.seqs(connection, run["number"], which, place, _FEW // 4)
-        for row in rollout_queries.places(connection, run["number"], batch):
-            if needle.within(reading.piece(descriptor, row.rollout_offset, row.rollout_length, path)):
-                seqs.append(row.seq)
-                if len(seqs) > limit:
-                    return seqs, None
-        if len(batch) < _FEW // 4:
-            return seqs, None
-        if time.monotonic() > deadline:
-            return seqs, batch[-1]
-        place = rollout_queries.place(connection, run["number"], which, str(batch[-1]))
-
-
-def _through(
-    connection: Connection,
-    run: Mapping[Any, Any],
-    which: RolloutFilter,
-    descriptor: int,
-    needle: _Needle,
-    place: tuple[Any, int] | None,
-    limit: int,
-    deadline: float,
-) -> tuple[list[int], int | None]:
-    down, table, end = which.sort == "-seq", tables.rollouts.c, run["rollouts_offset"]
-    start = 0
-    if place is not None:
-        query = select(table.rollout_offset, table.rollout_length).where(
-            table.run == run["number"], table.seq == place[1]
-        )
-        offset, length = connection.execute(query).one()
-        start, end = (0, offset) if down else (offset + length + 1, end)
-    where = rollout_queries.conditions(run["number"], which)
-    seqs: list[int] = []
-    hits: list[int] = []
-    reached = start
-    for at in (_backward if down else _forward)(descriptor, start, end, needle, deadline):
-        if at.hit:
-            hits.append(at.offset)
-        reached = at.offset
-        if len(hits) > limit or (hits and not at.hit):
-            seqs.extend(_seqs(connection, run["number"], where, hits, down))
-            hits.clear()
-            if len(seqs) > limit:
-                return seqs, None
-        if not at.hit and time.monotonic() > deadline:
-            return seqs, _seq_at(connection, run["number"], reached, down)
-    seqs.extend(_seqs(connection, run["number"], where, hits, down))
-    return seqs, None
-
-
-class _At(msgspec.Struct, frozen=True):
-    """A place in the file: of a line that has what is looked for, or how far the search has come."""
-
-    offset: int
-    hit: bool
-
-
-def _forward(descriptor: int, start: int, end: int, needle: _Needle, deadline: float) -> Iterator[_At]:
-    size = CHUNK
-    while start < end:
-        chunk = _Chunk(descriptor, start, min(size, end - start))
-        last = chunk.raw.rfind(b"\n", 0, chunk.size)
-        if last < 0:
-            if chunk.size < size:
-                return
-            size *= 2
-            continue
-        at = 0
-        while (place := chunk.find(needle.folded, at, last)) >= 0:
-            begin, stop = chunk.raw.rfind(b"\n", 0, place) + 1, chunk.raw.find(b"\n", place)
-            if needle.really(bytes(chunk.raw[begin:stop])):
-                yield _At(start + begin, True)
-            at = stop + 1
-            if time.monotonic() > deadline:
-                yield _At(start + begin, False)
-        start, size = start + last + 1, CHUNK
-        if start < end:
-            yield _At(start, False)
-
-
-def _backward(descriptor: int, start: int, end: int, needle: _Needle, deadline: float) -> Iterator[_At]:
-    size = CHUNK
-    while start < end:
-        low = max(start, end - size)
-        chunk = _Chunk(descriptor, low, end - low)
-        if chunk.size < end - low:
-            return
-        first = 0 if low == start else chunk.raw.find(b"\n", 0, chunk.size - 1) + 1
-        if first == 0 and low > start:
-            size *= 2
-            continue
-        stop = chunk.size
-        while (place := chunk.rfind(needle.folded, first, stop)) >= 0:
-            begin, finish = chunk.raw.rfind(b"\n", 0, place) + 1, chunk.raw.find(b"\n", place)
-            if needle.really(bytes(chunk.raw[begin:finish])):
-                yield _At(low + begin, True)
-            stop = begin
-            if time.monotonic() > deadline:
-                yield _At(low + begin, False)
-        end, size = low + first, CHUNK
-        if start < end:
-            yield _At(end, False)
-
-
-class _Chunk:
-    """Bytes of a file, and the same with capital letters made small (and other bytes changed: to be looked at again).
-
-    Attributes:
-        raw: as they are.
-        size: how many there are.
-    """
-
-    def __init__(self, descriptor: int, offset: int, length: int) -> None:
-        self.raw = bytearray(length)
-        self.size = os.preadv(descriptor, [self.raw], offset)
-        self._folded = bytearray(length)
-        np.bitwise_or(np.frombuffer(self.raw, np.uint8), np.uint8(_LOWER), out=np.frombuffer(self._folded, np.uint8))
-        self.find: Callable[[bytes, int, int], int] = self._folded.find
-        self.rfind: Callable[[bytes, int, int], int] = self._folded.rfind
-
-
-def _seqs(connection: Connection, run: int, where: list[Any], offsets: list[int], down: bool) -> list[int]:
-    """The attempts whose samples begin there, those that a filter leaves."""
-    table = tables.rollouts.c
-    found: list[int] = []
-    for some in storing.chunks(offsets):
-        query = select(table.seq).where(table.run == run, table.rollout_offset.in_(some), *where)
-        found.extend(connection.execute(query.order_by(table.seq.desc() if down else table.seq)).scalars())
-    return found
-
-
-def _seq_at(connection: Connection, run: int, offset: int, down: bool) -> int | None:
-    """The last attempt that was looked at when the search had come to this place of the file."""
-    table = tables.rollouts.c
-    beyond = table.rollout_offset >= offset if down else table.rollout_offset < offset
-    which = func.min(table.seq) if down else func.max(table.seq)
-    return connection.execute(select(which).where(table.run == run, beyond)).scalar()

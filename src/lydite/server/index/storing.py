@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Dialect, Table, delete, insert, select, tuple_, update
+from sqlalchemy import Connection, Dialect, Table, and_, delete, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lydite.ledger.reviews import Decision, Key, Review
@@ -197,15 +197,15 @@ def find(connection: Connection, run: int, names: Iterable[str]) -> dict[str, in
     for some in chunks(names, 100):
         keys = {key for name in some for key in _keys(name)}
         numbers: list[int] = []
-        for pairs in chunks(keys):
-            query = select(groups.number).where(groups.run == run, tuple_(groups.phase, groups.task).in_(pairs))
-            numbers.extend(connection.execute(query).scalars())
-        for held in chunks(numbers):
-            query_ids = select(rollouts.id, rollouts.seq).where(
-                rollouts.run == run, rollouts.group.in_(held), rollouts.id.in_(some)
+        for pairs in chunks(keys, 50):
+            either = or_(
+                *(and_(groups.run == run, groups.phase == phase, groups.task == task) for phase, task in pairs)
             )
-            for row in connection.execute(query_ids.order_by(rollouts.seq.desc())):
-                found[row.id] = row.seq
+            numbers.extend(connection.execute(select(groups.number).where(either)).scalars())
+        for held in chunks(numbers):
+            query_ids = select(rollouts.id, rollouts.seq).where(rollouts.run == run, rollouts.group.in_(held))
+            for row in connection.execute(query_ids.where(rollouts.id.in_(some))):
+                found[row.id] = min(row.seq, found.get(row.id, row.seq))
     return found
 
 
