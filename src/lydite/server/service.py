@@ -13,11 +13,12 @@ from lydite.server.jobs.jobs import Jobs
 from lydite.server.models.models import Models
 from lydite.server.settings import Settings
 from lydite.server.tasks import Tasks
+from lydite.server.verdicts import Verdicts
 
 
 class Service:
     """Attributes: ``settings``, ``home``, ``engine``, ``bus``, ``index``, ``jobs``, ``models``, ``documents``,
-    ``files``, ``tasks``."""
+    ``files``, ``tasks``, ``verdicts``."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -30,6 +31,7 @@ class Service:
         self.documents = Documents(self.home, self.engine)
         self.files = Files(self.home, self.engine)
         self.tasks = Tasks(self.home)
+        self.verdicts = Verdicts()
 
     def rebuild(self, progress: Progress | None = None) -> dict[str, int]:
         """Make the whole index again from folders; how many of each there are."""
@@ -38,6 +40,7 @@ class Service:
         return {**found, "jobs": self.jobs.reload()}
 
     def close(self) -> None:
-        """End what is being probed, let go of the database."""
+        """End what is being probed and judged, let go of the database."""
         self.tasks.close()
+        self.verdicts.close()
         self.engine.dispose()

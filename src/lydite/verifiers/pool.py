@@ -81,29 +81,20 @@ def map_in_processes(
     Raises:
         UnavailableError: a worker cannot be started.
     """
-    idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
     chunks = iter(chunks)
     first = list(islice(chunks, jobs))
-    workers = [_Worker(target, setup, timeout, framing) for _ in first]
-    for worker in workers:
-        if work is not None:
-            worker.fork(work)
-        idle.put(worker)
+    workers = Workers(target, len(first), framing, timeout, setup, work)
 
     def run(chunk: bytes) -> list[Reply]:
-        worker = idle.get()
-        try:
-            started = time.monotonic()
-            replies = worker.run(chunk)
-            pace.note(len(chunk), time.monotonic() - started)
-            return replies
-        finally:
-            idle.put(worker)
+        started = time.monotonic()
+        replies = workers.run(chunk)
+        pace.note(len(chunk), time.monotonic() - started)
+        return replies
 
     pending: deque[tuple[int, Future[list[Reply]]]] = deque()
     ahead = 0
     try:
-        with ThreadPoolExecutor(max(1, len(workers)), thread_name_prefix="lydite-verify") as threads:
+        with ThreadPoolExecutor(max(1, len(first)), thread_name_prefix="lydite-verify") as threads:
             try:
                 for chunk in chain(first, chunks):
                     pending.append((len(chunk), threads.submit(run, chunk)))
@@ -121,10 +112,47 @@ def map_in_processes(
             finally:
                 for _, future in pending:
                     future.cancel()
-                for worker in workers:
-                    worker.stop()
+                workers.stop()
     finally:
-        for worker in workers:
+        workers.close()
+
+
+class Workers:
+    """Some worker processes, each started when there is work for it. Safe from threads."""
+
+    def __init__(
+        self,
+        target: str,
+        jobs: int,
+        framing: Framing,
+        timeout: float | None = None,
+        setup: bytes = b"",
+        work: Work | None = None,
+    ) -> None:
+        """Take what ``map_in_processes`` takes; ``work`` before any thread is started."""
+        self._workers = [_Worker(target, setup, timeout, framing) for _ in range(jobs)]
+        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        for worker in self._workers:
+            if work is not None:
+                worker.fork(work)
+            self._idle.put(worker)
+
+    def run(self, chunk: bytes) -> list[Reply]:
+        """The replies to a chunk, by the next worker that is free."""
+        worker = self._idle.get()
+        try:
+            return worker.run(chunk)
+        finally:
+            self._idle.put(worker)
+
+    def stop(self) -> None:
+        """End the processes, whatever they are doing; threads that wait for them then return."""
+        for worker in self._workers:
+            worker.stop()
+
+    def close(self) -> None:
+        """Release everything. No thread may be in ``run`` any more."""
+        for worker in self._workers:
             worker.close()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -26,6 +26,7 @@ class _Named(msgspec.Struct):
     id: msgspec.Raw = NULL
 
 
+R = TypeVar("R", bound=Row)
 _ROWS = msgspec.json.Decoder(Row)
 _NAMES = msgspec.json.Decoder(_Named)
 
@@ -36,10 +37,19 @@ def read(line: bytes) -> Row:
     Raises:
         InputError: it cannot be read, or one of our keys stands twice.
     """
+    return read_as(line, _ROWS)
+
+
+def read_as(line: bytes, rows: msgspec.json.Decoder[R]) -> R:
+    """A line with further fields.
+
+    Raises:
+        InputError: it cannot be read, or one of our keys stands twice.
+    """
     try:
-        row = _ROWS.decode(line)
+        row = rows.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        row = _read_again(line, str(error))
+        row = _read_again(line, str(error), rows)
     # Within a text, quotes are escaped: what is found is a key, or a value that reads like one.
     if line.count(b'"completion"') > 1 or line.count(b'"gold"') > 1 or row.checker is not None:
         twice = _twice(line)
@@ -48,9 +58,9 @@ def read(line: bytes) -> Row:
     return row
 
 
-def _read_again(line: bytes, told: str) -> Row:
+def _read_again(line: bytes, told: str, rows: msgspec.json.Decoder[R]) -> R:
     try:  # lone surrogates are legal in JSON's escapes, and models' bytes can decode to them
-        return _ROWS.decode(well_formed(json.dumps(json.loads(line), ensure_ascii=False)).encode())
+        return rows.decode(well_formed(json.dumps(json.loads(line), ensure_ascii=False)).encode())
     except (ValueError, RecursionError):
         raise InputError(f"cannot be read: {told}", remedy='expected {"completion": …, "gold": …}') from None
 
