@@ -94,21 +94,29 @@ class Site:
         """Nothing complained, nothing went elsewhere, nothing of a policy's words ran, nothing is wider than the
         window. Closes the page."""
         asked, errors = self._seen.pop(page)
+        self._holds(page, asked, errors)
+        page.context.close()
+
+    def looks(self, path: str, check: Callable[[Any], object] | None = None) -> None:
+        """Check a view at both widths and in both themes."""
+        page = self.open(path)
+        asked, errors = self._seen[page]
+        for width, theme in LOOKS:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=theme)
+            page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            if check:
+                check(page)
+            self._holds(page, asked, errors)
+        self.check(page)
+
+    def _holds(self, page: Any, asked: list[str], errors: list[str]) -> None:
         assert not errors, errors
         elsewhere = [url for url in asked if not url.startswith((self.url + "/", "data:"))]
         assert not elsewhere, elsewhere
         wide = page.evaluate(_TOO_WIDE)
         assert not wide, f"{page.url} at {page.viewport_size}: {wide}"
         assert page.evaluate("window.pwned === undefined")
-        page.context.close()
-
-    def looks(self, path: str, check: Callable[[Any], object] | None = None) -> None:
-        """Check a view at both widths and in both themes."""
-        for width, theme in LOOKS:
-            page = self.open(path, width=width, theme=theme)
-            if check:
-                check(page)
-            self.check(page)
 
 
 _TOO_WIDE = """() => {

@@ -33,7 +33,7 @@ def dashboard(
     """A run at a glance."""
     row = service.index.run(run)
     stages = measured(service).stages(row)
-    chosen = next((one for one in stages if one.stage == stage), stages[-1] if stages else None)
+    chosen = next((one for one in stages if one.stage == stage), None) or _first_shown(row, stages)
     return show(
         request,
         "dashboard.html",
@@ -62,6 +62,15 @@ def numbers_again(request: Request, service: Given, run: str) -> Response:
     """What is counted, to take the place of older numbers."""
     row = service.index.run(run)
     return show(request, "_numbers.html", run=row, warnings=warnings(row), **numbers(service, row))
+
+
+def _first_shown(run: RunRow, stages: tuple[StageLines, ...]) -> StageLines | None:
+    """The stage whose curves are shown unasked: the one at work; of a run that is over the last that learned from
+    rewards."""
+    if not stages:
+        return None
+    learned = [one for one in stages if one.kind == "grpo"]
+    return learned[-1] if learned and run.state != "running" else stages[-1]
 
 
 def standing(service: Service, run: RunRow) -> dict[str, Any]:

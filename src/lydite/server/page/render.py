@@ -42,6 +42,7 @@ def _environment() -> Environment:
         count=telling.count,
         duration=telling.duration,
         iso=telling.iso,
+        many=telling.many,
         number=telling.number,
         percent=telling.percent,
         short=telling.short,

@@ -67,6 +67,11 @@ def count(value: int | None) -> str:
     return MISSING if value is None else f"{value:,}"
 
 
+def many(value: int, noun: str, plural: str = "") -> str:
+    """So many of something: ``1 task``, ``2 tasks``."""
+    return f"{value:,} {noun if value == 1 else plural or noun + 's'}"
+
+
 def size(value: int | None) -> str:
     """Bytes, or characters, in a unit of sense."""
     if value is None:

@@ -18,6 +18,12 @@ function told(value, share) {
   return value.toLocaleString("en", { maximumSignificantDigits: 3 }).replace("-", "−");
 }
 
+function ticked(value, apart) {
+  if (Math.abs(value) >= 1e5 || (value !== 0 && apart < 1e-5)) return told(value);
+  const places = Math.min(6, Math.max(0, -Math.floor(Math.log10(apart) + 1e-9)));
+  return value.toFixed(places).replace("-", "−");
+}
+
 async function load(from) {
   const query = new URLSearchParams({ keys: names.join(","), from, points });
   const answer = await fetch(`${address}?${query}`);
@@ -80,13 +86,14 @@ function options(figure, width) {
   };
   const axis = { stroke: text, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1, size: 4 } };
   return {
-    width, height: 190, padding: [8, 8, 0, 0],
+    width, height: 170, padding: [8, 14, 0, 0],
     cursor: { sync: { key }, focus: { prox: 30 }, drag: { x: true, y: false, dist: 5 }, points: { size: 6 } },
-    legend: { live: true },
+    legend: { show: false },
+    hooks: { setCursor: [(plot) => valuesAt(figure, plot.cursor.idx)] },
     scales: { x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) }, y: { range } },
     axes: [
       { ...axis, size: 26, space: 50, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000] },
-      { ...axis, size: 48, space: 30, values: (_, ticks) => ticks.map((tick) => (figure.share ? `${+(100 * tick).toFixed(2)} %` : told(tick))) },
+      { ...axis, size: 48, space: 30, values: (_, ticks, __, ___, apart) => ticks.map((tick) => (figure.share ? `${+(100 * tick).toFixed(2)} %` : ticked(tick, apart))) },
     ],
     series: lines,
     bands,
@@ -105,15 +112,25 @@ function draw(figure) {
   figure.plot.over.addEventListener("mousedown", (event) => { down = event.clientX; });
   figure.plot.over.addEventListener("click", (event) => {
     const at = figure.plot.cursor.idx;
-    if (at != null && down != null && Math.abs(event.clientX - down) < 4) location.assign(`${groups}?${new URLSearchParams({ stage, step: data.step[at] })}`);
+    if (groups && at != null && down != null && Math.abs(event.clientX - down) < 4) location.assign(`${groups}?${new URLSearchParams({ stage, step: data.step[at] })}`);
   });
   label(figure);
+}
+
+/** The values of a step, or of the last one that has any, beside the title. */
+function valuesAt(figure, at) {
+  const column = data.columns[figure.lines[0].key];
+  let index = at;
+  if (index == null) for (index = column.length - 1; index > 0 && column[index] == null;) index -= 1;
+  const values = figure.lines.map((line) => `${line.role === "band" ? "± " : ""}${told(data.columns[line.key][index], figure.share)}`);
+  const shown = figure.lines[1]?.role === "second" ? values.join(" · ") : values.join(" ");
+  figure.element.querySelector(".now").textContent = at == null ? shown : `step ${data.step[index]}: ${shown}`;
 }
 
 function label(figure) {
   const column = data.columns[figure.lines[0].key].filter((value) => value != null);
   const last = column[column.length - 1];
-  figure.element.querySelector(".now").textContent = told(last, figure.share);
+  valuesAt(figure, null);
   figure.element.querySelector(".plot").setAttribute("aria-label", `${figure.title}: ${column.length} steps, from ${told(column[0], figure.share)} to ${told(last, figure.share)}`);
 }
 
@@ -132,7 +149,7 @@ place.dataset.drawn = "1";
 new ResizeObserver(() => {
   for (const figure of figures) {
     const width = Math.floor(figure.element.querySelector(".plot").clientWidth);
-    if (figure.plot && width && width !== figure.plot.width) figure.plot.setSize({ width, height: 190 });
+    if (figure.plot && width && width !== figure.plot.width) figure.plot.setSize({ width, height: 170 });
   }
 }).observe(place);
 document.getElementById("more-charts")?.addEventListener("toggle", () => { for (const figure of figures) if (!figure.plot) draw(figure); });
