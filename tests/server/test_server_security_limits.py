@@ -78,7 +78,7 @@ class Running:
         for path in ("/echo", "/stubborn", "/careless"):
             self.app.add_api_route(path, getattr(self.place, path[1:]), methods=["POST"])
         self.app.add_api_route("/v1/files", self.place.echo, methods=["POST"])
-        self.app.add_api_route("/v1/rlvr/verify", self.place.heavy, methods=["POST"])
+        self.app.add_api_route("/v1/rlvr/tasks/validate", self.place.heavy, methods=["POST"])
         self.app.add_api_route("/light", self.place.light)
         self.app.add_api_route("/stream", self.place.stream)
         settings = Settings(home=home, body_limit=LIMIT, upload_limit=2 * LIMIT)
@@ -237,7 +237,9 @@ def test_what_is_no_http_is_told_so(running: Running, data: bytes, status: int) 
 
 
 def test_heavy_work_has_its_lanes_and_the_rest_goes_on(running: Running) -> None:
-    askers = [threading.Thread(target=running.post, args=("/v1/rlvr/verify", b"{}", JSON)) for _ in range(3 * LANES)]
+    askers = [
+        threading.Thread(target=running.post, args=("/v1/rlvr/tasks/validate", b"{}", JSON)) for _ in range(3 * LANES)
+    ]
     for asker in askers:
         asker.start()
     _until(lambda: running.place.running == LANES)
@@ -254,8 +256,8 @@ def test_a_sender_that_is_slow_holds_no_lane(running: Running) -> None:
     running.place.go.set()
     slow = [running.connect() for _ in range(LANES + 1)]
     for own in slow:
-        own.sendall(b"POST /v1/rlvr/verify HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
-    assert running.post("/v1/rlvr/verify", b"{}", JSON)[0] == 200
+        own.sendall(b"POST /v1/rlvr/tasks/validate HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
+    assert running.post("/v1/rlvr/tasks/validate", b"{}", JSON)[0] == 200
     for own in slow:
         own.close()
 

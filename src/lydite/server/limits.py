@@ -1,6 +1,6 @@
 """How much the service takes at once: bodies, time, requests, watchers, heavy work.
 
-A body is measured by its ``Content-Length`` and while it comes. Heavy work (judging) has a few lanes of its own,
+A body is measured by its ``Content-Length`` and while it comes. Heavy work (trying tasks out) has a few lanes of its own,
 entered when the body is there, so that neither a slow client nor a long batch keeps the page waiting.
 """
 
@@ -27,7 +27,8 @@ HELD = 256 << 20
 """Bytes of bodies (without uploads) that are held at once."""
 LANES = 4
 """Requests for heavy work that are worked on at once; the others wait."""
-HEAVY = re.compile(r"/verify|/get_reward|/v1/rlvr/verify(/.*)?|/v1/rlvr/tasks/.*|/v1/fine_tuning/alpha/graders/.*")
+HEAVY = re.compile(r"/v1/rlvr/tasks/validate|/v1/fine_tuning/alpha/graders/.*")
+"""Their paths. Verdicts and probes have lanes of their own, in which a slow check keeps no quick one waiting."""
 THREADS = 40
 """Threads for routes that block; heavy work can take ``LANES`` of them."""
 GRACE = 20.0

@@ -114,7 +114,7 @@ class Probes:
         try:
             card = self._probed(task, began)
             replace(self._home.folder("cards") / f"{task.digest}.json", canonical(card) + b"\n")
-            self._note(task.digest, status="done", seconds=round(time.time() - began, 2))
+            self._note(task.digest, status="done", attacks=card.attacks, seconds=round(time.time() - began, 2))
         except Exception as error:
             told = str(error) if isinstance(error, _FailedError) else f"{type(error).__name__}"
             self._note(task.digest, status="failed", error=told[:300], seconds=round(time.time() - began, 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from typing import Annotated, Any, Literal
 
@@ -17,7 +18,7 @@ from lydite.probes.card_markdown import to_markdown
 from lydite.server.bodies import field, json_body, only
 from lydite.server.deps import Given
 from lydite.server.documents import Document
-from lydite.server.errors import NotFoundError, RefusedError, refused
+from lydite.server.errors import ApiError, NotFoundError, RefusedError, refused
 from lydite.server.paging import Page
 from lydite.server.rlvr.answers import JSON, Listing, answer, listed, tells
 from lydite.server.rlvr.filters import After, Limit, Word
@@ -43,16 +44,13 @@ _ITEM: dict[str, Any] = {
     },
 }
 _MANY = {"type": "object", "required": ["documents"], "properties": {"documents": {"type": "array", "items": _ITEM}}}
-_TEXT: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            JSON: {"schema": {"type": ["object", "array"]}, "example": _TASK},
-            "application/x-ndjson": {"schema": {"type": "string"}},
-            "application/yaml": {"schema": {"type": "string"}},
-        },
-    }
-}
+_TEXT = json_body(
+    {
+        "type": ["object", "array"],
+        "description": 'A task document, a list of them, or {"text": "..."}: the content of a task file of any kind.',
+    },
+    _TASK,
+)
 
 Id = Annotated[str, Path(max_length=64)]
 Object = Annotated[Any, Body()]
@@ -94,6 +92,10 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
 class Deleted(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     deleted: bool = True
+
+
+class _Text(msgspec.Struct, forbid_unknown_fields=True):
+    text: str
 
 
 class Probed(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,9 +144,9 @@ async def validate(
     request: Request,
     tried: Annotated[bool, Query(description="Set up, solve and judge each task in the sandbox, too.")] = True,
 ) -> Response:
-    """The body is a task file: one document, a list, one a line, or YAML. Nothing is kept. With ``tried=false`` only
-    what can be seen without running anything is looked at."""
-    text = (await request.body()).decode("utf-8", "replace")
+    """The body is one document, a list, or ``{"text": "..."}`` of a task file (one a line, YAML). Nothing is kept. With
+    ``tried=false`` only what can be seen without running anything is looked at."""
+    text = _text(await request.body())
     problems = await run_in_threadpool(service.tasks.validate, text, tried=tried)
     valid = not any(problem.severity == "error" for problem in problems)
     return answer(Validation(valid=valid, problems=tuple(problems)))
@@ -154,7 +156,7 @@ async def validate(
 async def probe(service: Given, request: Request, wait: Wait = 0) -> Response:
     """The body is one task document; it is not kept, its card is. Ask again, or below ``/probes/{digest}``, until it is
     ``done``."""
-    text = (await request.body()).decode("utf-8", "replace")
+    text = _text(await request.body())
     return await _begun(service, await run_in_threadpool(_one, text), wait)
 
 
@@ -194,7 +196,7 @@ def card(service: Given, id: Id, accept: Annotated[str, Header(max_length=1000)]
     """As JSON, or as Markdown where ``Accept`` prefers ``text/markdown``."""
     found = service.tasks.card(service.documents.task(id).digest)
     if found is None:
-        raise NotFoundError("card", id)
+        raise ApiError(404, "this task was not probed yet (POST .../probe first)", param="id", code="card_not_found")
     if _prefers_markdown(accept):
         return Response(to_markdown(found), media_type=f"{MARKDOWN}; charset=utf-8")
     return answer(to_json(found))
@@ -220,6 +222,13 @@ def _told(service: Given, document: Document) -> TaskDocument:
 def _fields(entry: Any, where: str) -> dict[str, Any]:
     only(entry, _FIELDS, where)
     return {"spec" if name == "task" else name: value for name, value in entry.items() if value is not None}
+
+
+def _text(body: bytes) -> str:
+    """The text of a task file that a body is, or holds."""
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(body, type=_Text).text
+    return body.decode("utf-8", "replace")
 
 
 def _one(text: str) -> Task:
