@@ -1,7 +1,7 @@
 """How much the service takes at once: bodies, time, requests, watchers, heavy work.
 
-A body is measured by its ``Content-Length`` and while it comes. Heavy work (trying tasks out) has a few lanes of its own,
-entered when the body is there, so that neither a slow client nor a long batch keeps the page waiting.
+A body is measured by its ``Content-Length`` and while it comes. Heavy work (trying tasks out) has a few lanes of its
+own, entered when the body is there, so that neither a slow client nor a long batch keeps the page waiting.
 """
 
 from __future__ import annotations
