@@ -37,18 +37,18 @@ from lydite.task import Checker, Task
 from lydite.verdict import Verdict
 
 GROUP, STEP = 8, 64
-WORDS = """first second total minus plus carry divide remainder therefore because answer compare twelve apples train hour
-speed distance multiply both sides equation gives check again result left right half quarter percent price""".split()
+WORDS = """first second total minus plus carry divide remainder therefore because answer compare twelve apples train
+hour speed distance multiply both sides equation gives check again result left right half quarter percent price"""
 RARE = "Quokka"
 """In one attempt of 5,000."""
 
 
 def text(choose: random.Random, size: int) -> str:
     """Words and numbers, about ``size`` characters."""
-    parts: list[str] = []
+    words, parts = WORDS.split(), list[str]()
     length = 0
     while length < size:
-        part = choose.choice(WORDS) if choose.random() < 0.8 else f"{choose.randrange(10_000)} ="
+        part = choose.choice(words) if choose.random() < 0.8 else f"{choose.randrange(10_000)} ="
         parts.append(part + ("\n" if choose.random() < 0.05 else " "))
         length += len(part) + 1
     return "".join(parts)
@@ -124,7 +124,7 @@ def make(path: Path, rollouts: int, seed: int) -> None:
 
 def questions(index: Index, run: str, count: int, choose: random.Random) -> dict[str, Callable[[], Any]]:
     """What pages ask, by name."""
-    steps = count // STEP
+    steps, tasks = count // STEP, index.run(run).tasks
     newest = index.rollouts(run, RolloutFilter(sort="-reward"), limit=50).next
 
     def seq() -> int:
@@ -137,7 +137,7 @@ def questions(index: Index, run: str, count: int, choose: random.Random) -> dict
         return (seq() - 1) // GROUP * GROUP + 1
 
     def name() -> str:
-        return f"arithmetic-{choose.randrange(1000):05d}"
+        return f"arithmetic-{choose.randrange(tasks):05d}"
 
     def found(**which: Any) -> Callable[[], Any]:
         return lambda: index.rollouts(run, RolloutFilter(**which), limit=50)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from sqlalchemy import Engine, delete, func, select
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Engine, delete, func, select, update
+from sqlalchemy.exc import OperationalError
 
 from lydite.server.database import tables
 from lydite.server.database.engine import writing
@@ -40,9 +40,11 @@ class Follower:
         self.home, self.engine, self.bus = home, engine, bus
         self._looks: dict[str, tuple[reading.Signature, ...]] = {}
         self._mutex = threading.Lock()
+        self._file = str(engine.url.database or "") if engine.dialect.name == "sqlite" else ""
+        self._inode = reading.sign(self._file)[0] if self._file else 0
         self._rebuilt: int | None = -1
         self._told: int | None = -1
-        self._stopped = False
+        self._begun = self._stopped = False
 
     def stop(self) -> None:
         """Let a refresh that is under way end after the slice that it is at."""
@@ -58,8 +60,9 @@ class Follower:
             if run is not None:
                 folders = {slug: path for slug, path in folders.items() if slug == run}
             waiting = {slug: path for slug, path in folders.items() if self._looks.get(slug) != _signature(path)}
-            if waiting or self._gone(folders, run):
+            if waiting or not self._begun or self._gone(folders, run):
                 self._drop_missing(folders, run, changed)
+                self._begun = self._begun or run is None
             pending: dict[str, _News] = {}
             while waiting and not self._stopped:
                 for slug, path in list(waiting.items()):
@@ -67,14 +70,14 @@ class Follower:
                     if news is None:
                         news = pending[slug] = _News()
                     with self._mutex:
-                        more = self._step(slug, path, news)
+                        more = self._safely(slug, path, news)
                     if news.changed:
                         changed[slug] = None
                     if progress is not None:
                         progress(slug, news.rollouts)
                     if not more:
                         del waiting[slug]
-        except DBAPIError as error:
+        except OperationalError as error:
             log.warning("the index cannot be written just now: %s", str(error.orig).strip())
         return list(changed)
 
@@ -85,6 +88,10 @@ class Follower:
 
     def _look_around(self) -> None:
         """See whether another process made the index again, or wrote events."""
+        if self._file and (inode := reading.sign(self._file)[0]) != self._inode:
+            self._inode = inode  # a new file in the place of one that was broken
+            self.engine.dispose()
+            self.forget()
         with self.engine.connect() as connection:
             rebuilt = connection.execute(select(tables.marks.c.value).where(tables.marks.c.name == "rebuilt")).scalar()
             newest = connection.execute(select(func.max(tables.events.c.seq))).scalar()
@@ -98,7 +105,7 @@ class Follower:
     def _gone(self, folders: dict[str, str], run: str | None) -> bool:
         if run is not None:
             return run not in folders
-        return any(slug not in folders for slug in self._looks)
+        return any(slug not in folders for slug in list(self._looks))
 
     def _drop_missing(self, folders: dict[str, str], run: str | None, changed: dict[str, None]) -> None:
         runs = tables.runs.c
@@ -114,10 +121,31 @@ class Follower:
                         self.bus.put(connection, f"run:{slug}", "run", {"state": "deleted"})
                         changed[slug] = None
                 self._looks.pop(slug, None)
-        for slug in [slug for slug in self._looks if slug not in folders and (run is None or slug == run)]:
+        for slug in [slug for slug in list(self._looks) if slug not in folders and (run is None or slug == run)]:
             self._looks.pop(slug, None)
         if gone:
             self.bus.wake()
+
+    def _safely(self, slug: str, path: str, news: _News) -> bool:
+        """A step; whatever a folder may hold, the others are followed."""
+        signature = _signature(path)
+        try:
+            return self._step(slug, path, news)
+        except OperationalError:
+            raise
+        except Exception as error:
+            log.exception("%s cannot be indexed", slug)
+            reason = f"cannot be indexed: {type(error).__name__}"
+            runs = tables.runs
+            with writing(self.engine) as connection:
+                done = connection.execute(
+                    update(runs).where(runs.c.id == slug).values(state="unreadable", error=reason)
+                )
+                if done.rowcount:
+                    self.bus.put(connection, f"run:{slug}", "run", {"state": "unreadable", "error": reason})
+            self.bus.wake()
+            self._looks[slug] = signature
+            return False
 
     def _step(self, slug: str, path: str, news: _News) -> bool:
         """Take in one slice of a run; whether there is more."""
@@ -165,7 +193,7 @@ class _News:
     """What a refresh has to tell of a run."""
 
     def __init__(self) -> None:
-        self.first = self.changed = False
+        self.first = self.changed = self.history = False
         self.tries = 0
         self.new_rollouts = self.new_flags = 0
         self.rollouts = 0
@@ -184,8 +212,9 @@ class _News:
         """Kinds and data of the events that belong to a slice."""
         row = {**before, **found.values}
         told: list[tuple[str, dict[str, Any]]] = []
-        few = len(found.steps) <= _FEW
-        if few:
+        if len(found.steps) > _FEW:
+            self.history = True
+        else:
             for _, line, stage, step, _, values in found.steps:
                 told.append(
                     ("metrics", {"line": line, "stage": stage, "step": step, "values": msgspec.json.decode(values)})
@@ -198,7 +227,7 @@ class _News:
         if not self.first and self.new_flags:
             counts = {name: row[name] for name in ("flagged", "suspected")}
             told.append(("flags", {**counts, "new": self.new_flags}))
-        if self.first or row["state"] != self.state or not few:
+        if self.first or row["state"] != self.state or self.history:
             told.append(("run", summary(row)))
         return told
 

@@ -28,7 +28,7 @@ _PLACES = (
 def begin(connection: Connection, slug: str, created: str) -> None:
     """A row for a run that is new, where there is none yet."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    row = {"id": slug, "kind": "", "created": created, "state": "unreadable"}
+    row = {"id": slug, "kind": "", "created": created, "state": "running"}
     connection.execute(dialect.insert(tables.runs).values(row).on_conflict_do_nothing(index_elements=["id"]))
 
 

@@ -338,7 +338,7 @@ def _steps(folder: Path, known: dict[str, Any], found: Slice) -> None:
                 continue  # what a killed process left
             stage, step = (_whole(said.pop(name, 0)) for name in ("stage", "step"))
             kind = said.pop("kind", "")
-            values = {name: value for name, value in said.items() if type(value) in (int, float, type(None))}
+            values = {name: value for name, value in said.items() if _measured(value)}
             keys.update(dict.fromkeys(values))
             text = msgspec.json.encode(values).decode()
             found.steps.append((known["number"], number, stage, step, str(kind)[:20], text))
@@ -347,6 +347,10 @@ def _steps(folder: Path, known: dict[str, Any], found: Slice) -> None:
                 break
         if len(keys) != len(known["keys"]):
             found.values["keys"] = list(keys)
+
+
+def _measured(value: Any) -> bool:
+    return value is None or (type(value) in (int, float) and abs(value) < 1e300)
 
 
 def _whole(value: Any) -> int:
