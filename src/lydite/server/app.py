@@ -33,9 +33,11 @@ from lydite.server.page import (
 )
 from lydite.server.platform import documents_routes, finetuning_routes
 from lydite.server.rlvr import (
+    adapter_routes,
     compat_routes,
     events_routes,
     flags_routes,
+    job_routes,
     ledger_routes,
     runs_routes,
     tasks_routes,
@@ -57,6 +59,8 @@ ROUTES = (
     flags_routes,
     events_routes,
     ledger_routes,
+    job_routes,
+    adapter_routes,
     tasks_routes,
     verify_routes,
     compat_routes,
