@@ -1,7 +1,7 @@
 """Text of a policy, divided into pieces that a template puts out as text, each in a span of its kind.
 
 Covered: control characters, marks that turn the direction of text, characters that cannot be seen and lone surrogates
-are shown as escapes; colours of terminals (SGR) become classes; places that somebody points out are marked. Not
+are shown by their names; colours of terminals (SGR) become classes; places that somebody points out are marked. Not
 covered: letters of other scripts that look alike. Nothing here makes markup: templates escape every piece.
 """
 
@@ -12,19 +12,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 PIECES = 3000
-"""Pieces of one text, at most; what follows is one piece, its escapes without spans of their own."""
+"""Pieces of one text, at most; what follows is one piece, in which odd characters are spelled out."""
 
 _ODD = re.compile(
     "\x1b\\[(?P<sgr>[0-9;:]{0,40})m"
-    "|(?P<odd>(?:[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f"
-    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]|\r(?!\n))+)"
+    "|(?P<odd>[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]|\r(?!\n))"
 )
 _STYLES = {1: "sgr-bold", 2: "sgr-faint", 3: "sgr-italic", 4: "sgr-under", 7: "sgr-reverse", 9: "sgr-struck"}
 _COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 
 
 class Hit(NamedTuple):
-    """A place in a text that is pointed out, from ``start`` up to ``end``, as ``kind`` (a class); ``why`` is a title."""
+    """A place in a text that is pointed out, from ``start`` up to ``end``: as ``kind`` (a class), with a title."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class Piece(NamedTuple):
 
 def escaped(text: str) -> str:
     """A text in which whatever cannot be seen, or steers, is spelled out: ``\\x07``, ``\\u202e``."""
-    return _ODD.sub(lambda match: _spelled(match[0]), text)
+    return _ODD.sub(lambda match: _spell(ord(match[0][0])) + match[0][1:], text)
 
 
 def pieces(
@@ -58,12 +58,15 @@ def pieces(
     """
     end = len(text) if end is None else end
     made: list[Piece] = []
-    for piece in _joined(_marked(_styled(text, start, end, raw), sorted(hits))):
+    rest: list[str] = []
+    for piece, part in _marked(_styled(text, start, end, raw), sorted(hits)):
         if len(made) >= PIECES:
-            made[-1] = Piece(made[-1].text + piece.text, "")
+            rest.append(escaped(part))
+        elif made and not piece.kind.startswith("odd") and made[-1][1:] == piece[1:]:
+            made[-1] = Piece(made[-1].text + piece.text, *piece[1:])
         else:
             made.append(piece)
-    return made
+    return [*made, Piece("".join(rest))] if rest else made
 
 
 class _Run(NamedTuple):
@@ -74,23 +77,26 @@ class _Run(NamedTuple):
 
 
 def _styled(text: str, start: int, end: int, raw: bool) -> Iterator[_Run]:
-    """Runs of plain text under the style that holds there, and runs of what is spelled out."""
+    """Runs of plain text under the style that holds there, and odd characters one by one."""
     style: frozenset[str] = frozenset()
     at = start
     for match in _ODD.finditer(text, start, end):
         if match.start() > at:
             yield _Run(at, text[at : match.start()], " ".join(sorted(style)))
         at = match.end()
-        if match["odd"] is None and not raw:
-            style = _styled_by(style, match["sgr"])
-        else:
+        if match["odd"] is not None:
             yield _Run(match.start(), match[0], "odd", True)
+        elif raw:
+            yield _Run(match.start(), "\x1b", "odd", True)
+            yield _Run(match.start() + 1, match[0][1:], "")
+        else:
+            style = _styled_by(style, match["sgr"])
     if at < end:
         yield _Run(at, text[at:end], " ".join(sorted(style)))
 
 
-def _marked(runs: Iterable[_Run], hits: Sequence[Hit]) -> Iterator[Piece]:
-    """Runs, divided where hits begin and end."""
+def _marked(runs: Iterable[_Run], hits: Sequence[Hit]) -> Iterator[tuple[Piece, str]]:
+    """Runs, divided where hits begin and end; with each piece its text as it is."""
     left = iter(hits)
     hit = next(left, None)
     for run in runs:
@@ -101,36 +107,22 @@ def _marked(runs: Iterable[_Run], hits: Sequence[Hit]) -> Iterator[Piece]:
             inside = hit is not None and hit.start <= at
             to = stop if hit is None else min(stop, hit.end if inside else hit.start)
             part = run.text[at - run.start : to - run.start]
-            part = _spelled(part) if run.odd else part
+            why = f"U+{ord(part):04X}" if run.odd else ""
+            shown = _name(ord(part)) if run.odd else part
             if inside and hit is not None:
-                yield Piece(part, f"{run.kind} {hit.kind}".strip(), hit.why)
+                yield Piece(shown, f"{run.kind} {hit.kind}".strip(), why or hit.why), part
             else:
-                yield Piece(part, run.kind)
+                yield Piece(shown, run.kind, why), part
             at = to
 
 
-def _joined(found: Iterable[Piece]) -> Iterator[Piece]:
-    """Neighbours of one kind as one."""
-    last: Piece | None = None
-    for piece in found:
-        if last is not None and last[1:] == piece[1:]:
-            last = Piece(last.text + piece.text, *piece[1:])
-            continue
-        if last is not None:
-            yield last
-        last = piece
-    if last is not None:
-        yield last
-
-
-def _spelled(text: str) -> str:
-    return "".join(_spell(ord(char)) for char in text)
-
-
 def _spell(code: int) -> str:
-    if 0x20 <= code < 0x7F:  # of a colour's code
-        return chr(code)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _name(code: int) -> str:
+    """A character's name in a few letters, as ``telling.words`` has it."""
+    return "ESC" if code == 0x1B else f"^{chr(code + 64)}" if code < 0x20 else f"{code:04X}"
 
 
 def _styled_by(style: frozenset[str], codes: str) -> frozenset[str]:
