@@ -272,6 +272,9 @@ def test_a_long_attempt_is_cut_and_served_whole_as_plain_text(site: TestClient) 
     assert whole.headers["content-type"] == "text/plain; charset=utf-8"
     assert whole.headers["x-content-type-options"] == "nosniff"
     assert whole.headers["content-disposition"].startswith("attachment;")
+    inline = site.get("/runs/hostile/rollouts/3/turns/2?inline=1")  # goes into a page as markup
+    assert inline.headers["content-type"] == "text/html; charset=utf-8"
+    assert "<img" not in inline.text
 
 
 def test_arguments_of_calls_are_served(site: TestClient) -> None:

@@ -107,10 +107,10 @@ def turn(
         file += f"-call-{call}"
     elif message.tool_calls and not inline:
         text = plain(message)
-    if inline and len(text) <= WHOLE:
+    if inline:  # put into a page as markup, so it is never the text itself, however long that is
         quotes = quotes_of(row.record.flags) if number > len(row.rollout.prompt) else []
         found = shown(text, hits_in(text, quotes, call=call), limit=WHOLE, raw=raw)
-        return show(request, "_text.html", shown=found)
+        return show(request, "_text.html", shown=found, href=links.here(request, inline=None))
     headers = {
         "Content-Disposition": f'attachment; filename="{_plain_name(file)}.txt"',
         "X-Content-Type-Options": "nosniff",
