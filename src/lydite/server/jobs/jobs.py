@@ -40,7 +40,7 @@ class Jobs:
     def __init__(self, home: Home, engine: Engine, bus: Bus, settings: Settings) -> None:
         self.home, self.engine, self.bus, self.settings = home, engine, bus, settings
         self._desk = Desk(home, engine, bus)
-        self._keeper = Keeper(self._desk, settings)
+        self.keeper = Keeper(self._desk, settings)
         self._stopped, self._soon = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
         self._mine: int | None = None
@@ -127,10 +127,10 @@ class Jobs:
             if standing.status.over:
                 raise _refused(job, standing.status, "cancelled")
             if standing.status in (Status.QUEUED, Status.PAUSED) or standing.pid is None:
-                self._keeper.cancelled(folder, standing)
+                self.keeper.cancelled(folder, standing)
                 return self.get(job)
             if standing.asked != "cancel":
-                self._keeper.ask(folder, "cancel")
+                self.keeper.ask(folder, "cancel")
         self._await(folder)
         return self.get(job)
 
@@ -145,7 +145,7 @@ class Jobs:
             elif standing.status.over or standing.pid is None or standing.asked:
                 raise _refused(job, standing.status, "paused")
             else:
-                self._keeper.ask(folder, "pause")
+                self.keeper.ask(folder, "pause")
         return self.get(job)
 
     def resume(self, job: str) -> JobRow:
@@ -197,7 +197,7 @@ class Jobs:
 
     def _open(self, job: str) -> tuple[JobFolder, Standing]:
         folder = self._desk.folder(self.get(job).id)
-        self._keeper.look(folder)
+        self.keeper.look(folder)
         return folder, folder.standing()
 
     def _told(self, row: JobRow) -> JobRow:
@@ -211,7 +211,7 @@ class Jobs:
 
     def _await(self, folder: JobFolder) -> None:
         until = time.monotonic() + PATIENCE
-        while time.monotonic() < until and self._keeper.look(folder):
+        while time.monotonic() < until and self.keeper.look(folder):
             time.sleep(0.05)
 
     def _take_over(self) -> None:
@@ -224,7 +224,7 @@ class Jobs:
             return
         self._mine = descriptor
         making.sweep(self.home)
-        self._keeper.adopt()
+        self.keeper.adopt()
 
     def _watch(self) -> None:
         while not self._stopped.is_set():
@@ -232,7 +232,7 @@ class Jobs:
                 if self._mine is None:
                     self._take_over()
                 if self._mine is not None:
-                    self._keeper.tick()
+                    self.keeper.tick()
             except Exception:  # whatever it is, jobs are not left alone for it
                 _log.exception("looking after jobs")
             self._soon.wait(self.settings.poll_seconds)

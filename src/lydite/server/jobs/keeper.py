@@ -26,10 +26,17 @@ _log = logging.getLogger("lydite.server.jobs")
 
 
 class Keeper:
-    """Safe from threads: it holds the desk's lock while it looks at a job."""
+    """Safe from threads: it holds the desk's lock while it looks at a job.
+
+    Attributes:
+        command: of a job's process, to which its folder is added.
+        grace: seconds; see ``GRACE``.
+    """
 
     def __init__(self, desk: Desk, settings: Settings) -> None:
         self.desk, self.settings = desk, settings
+        self.command: tuple[str, ...] = ("-m", "lydite.server.jobs.child")
+        self.grace = GRACE
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._urged: set[str] = set()
 
@@ -84,9 +91,8 @@ class Keeper:
                 error_param=None,
                 finished=None,
             )
-            command = ["-m", "lydite.server.jobs.child", str(folder.path)]
             try:
-                child = process.launch(command, self.desk.home.path, folder.path / "log.txt")
+                child = process.launch([*self.command, str(folder.path)], self.desk.home.path, folder.path / "log.txt")
             except OSError as error:
                 why = f"its process cannot be begun: {error.strerror}"
                 self._failed(folder, standing, why, "unavailable")
@@ -141,7 +147,7 @@ class Keeper:
         if standing.asked != "cancel" or standing.pid is None:
             return
         waited = time.time() - standing.asked_at
-        if waited > GRACE:
+        if waited > self.grace:
             process.send(standing.pid, signal.SIGKILL, group=True)
         elif waited > _AGAIN and folder.id not in self._urged:
             self._urged.add(folder.id)

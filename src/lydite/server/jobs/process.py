@@ -15,7 +15,10 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from lydite.server.tokens import FROM_ENVIRONMENT
+
 _PROC = Path("/proc")
+_ENVIRONMENT = {"PYTHONUNBUFFERED": "1"}
 
 
 def began(pid: int) -> str | None:
@@ -68,7 +71,7 @@ def launch(command: Sequence[str], folder: Path, log: Path) -> subprocess.Popen[
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            env={name: value for name, value in os.environ.items() if name != FROM_ENVIRONMENT} | _ENVIRONMENT,
             start_new_session=True,
         )
 
