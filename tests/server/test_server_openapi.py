@@ -96,7 +96,8 @@ def explore(app: FastAPI, examples: int, only: str = "") -> list[str]:
 
             def ask(case: Any) -> None:
                 label = case.operation.label
-                response = case.call(timeout=10)
+                kinds = case.operation.definition.raw["responses"].get("200", {}).get("content", {})
+                response = case.call(timeout=0.2 if set(kinds) == {"text/event-stream"} else 60)
                 if response.status_code >= 500 or (response.status_code >= 400 and not _told(response)):
                     body = response.text[:300]
                     found.setdefault(f"{label} {response.status_code}", f"{case.as_curl_command()[:600]}\n    {body}")

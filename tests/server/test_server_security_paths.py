@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.routing import APIRoute
@@ -70,13 +71,24 @@ NAMES = (
 )
 
 
+def _flat(routes: Iterable[Any], prefix: str = "") -> Iterator[tuple[APIRoute, str]]:
+    """Routes and their whole paths, those of routers within routers too."""
+    for route in routes:
+        if isinstance(route, APIRoute):
+            yield route, prefix + route.path
+        elif (inner := getattr(route, "original_router", None)) is not None:
+            yield from _flat(inner.routes, prefix + route.include_context.prefix)
+        else:
+            raise TypeError(f"a route of a kind that is not looked into: {route!r}")
+
+
 def _routes() -> list[tuple[str, str]]:
-    found = []
+    found = set()
     for module in ROUTES:
-        for route in module.router.routes:
-            if isinstance(route, APIRoute) and "{" in route.path:
-                found += [(method, route.path) for method in sorted(route.methods - {"HEAD"})]
-    return sorted(set(found))
+        for route, path in _flat(module.router.routes):
+            if "{" in path:
+                found |= {(method, path) for method in route.methods - {"HEAD"}}
+    return sorted(found)
 
 
 @pytest.fixture(scope="module")
