@@ -9,7 +9,7 @@ from fastapi import Form, Path, Query, Request
 from fastapi.responses import Response
 
 from lydite.codec import well_formed
-from lydite.errors import InputError
+from lydite.errors import InputError, MissingExtraError, UnavailableError
 from lydite.ledger import Row
 from lydite.ledger.reviews import Reviews
 from lydite.rollout import Calls, FinishReason
@@ -25,7 +25,7 @@ from lydite.server.page.reverify import MOST, explained, judge_again
 from lydite.server.page.telling import duration
 from lydite.server.page.transcript import argument, messages_of, plain, turns
 from lydite.server.page.transcript import show as shown
-from lydite.server.page.why import shares, why
+from lydite.server.page.why import placeless, why
 from lydite.server.rlvr.filters import GREATEST, After, Rollouts, Run, Seq
 from lydite.server.service import Service
 from lydite.task import Task
@@ -141,21 +141,22 @@ def verify(
     """The attempt judged once more; the ledger stays as it is."""
     row = service.index.row(run, seq)
     task, no_task = _task(service, run, row)
-    again, problem, parts, new_shares = None, "", [], []
+    again, problem, status, parts = None, "", 400, []
     if task is None:
         problem = no_task
     else:
         try:
             again = judge_again(service, run, row, task, checker)
             parts = _beside(row, again.graded.verdict.parts)
-            new_shares = shares(again.graded)
+            status = 200
         except InputError as error:
             problem = refused(error).message
         except ApiError as error:
-            problem = error.message
-    status = 200 if again is not None else 400
+            problem, status = error.message, error.status
+        except (UnavailableError, MissingExtraError) as error:
+            problem, status = str(error), 503
     said: dict[str, Any] = {"again": again, "problem": problem, "asked": checker, "again_parts": parts}
-    said |= {"new_shares": new_shares}
+    said["placeless"] = placeless
     if fragment(request):
         return show(request, "_again.html", run=run, seq=seq, row=row, **said)
     back = links.rollout(run, seq)
@@ -195,7 +196,7 @@ def _seen(service: Service, run: str, seq: int, *, raw: bool = False) -> dict[st
         "problem": "",
         "asked": "",
         "again_parts": [],
-        "new_shares": [],
+        "placeless": placeless,
     }
 
 

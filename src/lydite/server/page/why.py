@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from sqlalchemy import select
 
 from lydite.errors import InputError, LyditeError
 from lydite.evaluation.trends import reward_parts
-from lydite.ledger import Graded, Record
+from lydite.ledger import Record
 from lydite.ledger.chain import hash_in
 from lydite.ledger.contents import LEDGER
 from lydite.reward import Preset
@@ -35,6 +36,9 @@ _TERMS = {
     "control": "a control in place of the reward: {}",
     "overlong": "a penalty for length: {}",
 }
+
+
+_PLACE = re.compile(r" \([^()\s]*\.py:\d+\)$")
 
 
 class PartRow(NamedTuple):
@@ -65,6 +69,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         outcome, reason: in words; ``reason`` is empty for codes that nobody knows.
+        detail: what the verifier adds.
         expected: what the task expects as a whole; ``parts`` of it beside what came of them.
         left_out: parts that are not shown.
         scheme: what made the reward, a line a term; ``shares`` what it is paid for.
@@ -75,6 +80,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
 
     outcome: str
     reason: str
+    detail: str
     expected: list[Expected]
     parts: list[PartRow]
     left_out: int
@@ -102,6 +108,7 @@ def why(service: Service, run: str, seq: int, record: Record, task: Task | None,
     return Why(
         outcome=reasons.OUTCOMES[verdict.outcome],
         reason=reasons.told(verdict.reason),
+        detail=placeless(verdict.detail),
         expected=found.whole,
         parts=parts[:MOST_PARTS],
         left_out=len(parts) - len(parts[:MOST_PARTS]),
@@ -114,6 +121,11 @@ def why(service: Service, run: str, seq: int, record: Record, task: Task | None,
     )
 
 
+def placeless(detail: str | None) -> str:
+    """What a verifier adds, without the place on this machine that a fault of its own names at the end."""
+    return _PLACE.sub("", detail or "")
+
+
 def part_rows(verdict: Verdict, found: Expectations) -> list[PartRow]:
     """The parts of a verdict; where there are many, those that fell short come first."""
     rows = [
@@ -123,7 +135,7 @@ def part_rows(verdict: Verdict, found: Expectations) -> list[PartRow]:
     return rows if len(rows) <= MOST_PARTS else sorted(rows, key=lambda row: row.part.score == 1)
 
 
-def shares(record: Record | Graded) -> list[Share]:
+def shares(record: Record) -> list[Share]:
     """A reward as what it is paid for; nothing where there is no reward, or a control replaced it."""
     if record.reward is None or "+control=" in record.scheme:
         return []
