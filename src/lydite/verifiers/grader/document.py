@@ -16,7 +16,7 @@ from lydite.verifiers.grader.multi import MultiGrader
 from lydite.verifiers.grader.script import PythonGrader
 from lydite.verifiers.grader.similarity import similarity
 from lydite.verifiers.grader.strings import OPERATIONS, string_check
-from lydite.verifiers.grader.templates import Template, read_template
+from lydite.verifiers.grader.templates import AnyItem, Template, read_template
 
 MAX_GRADERS = 20
 TYPES = ("string_check", "text_similarity", "python", "multi")
@@ -101,6 +101,15 @@ def read_grader(document: dict[str, Any], item: Any, *, nested: bool = False) ->
     if kind == "multi":
         raise InputError("a multi within a multi", field="type", remedy="write one formula over all graders")
     raise InputError(f"unknown grader {kind[:40]!r}", field="type", remedy=f"one of {', '.join(TYPES)}")
+
+
+def check_document(document: dict[str, Any]) -> None:
+    """Look at a document for which there is no item yet.
+
+    Raises:
+        As ``read_grader``.
+    """
+    read_grader(document, AnyItem())
 
 
 def _texts(said: str, reference: str, item: Any) -> tuple[Template, Template]:

@@ -29,6 +29,14 @@ MAX_ASKED = 20
 """Places of a template that ask for something of the completion: each can be as long as that is."""
 
 
+class AnyItem:
+    """Stands for an item that is not known yet: each of its places is there."""
+
+
+PLACEHOLDER = "one two three four five"
+"""What an item that is not known yet holds: words enough for every metric."""
+
+
 class Template:
     """A text whose items are filled in.
 
@@ -111,6 +119,8 @@ def _unquoted(key: str) -> str:
 
 
 def _found(item: Any, path: Path, field: str) -> Any:
+    if isinstance(item, AnyItem):
+        return PLACEHOLDER
     value = item
     for at, step in enumerate(path):
         try:
