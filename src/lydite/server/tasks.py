@@ -77,7 +77,7 @@ class Tasks:
         Raises:
             RefusedError: more than ``MOST_TRIED`` tasks to be tried.
         """
-        documents = _documents(text)
+        documents = documents_of(text)
         if tried and len(documents) > MOST_TRIED:
             raise RefusedError(
                 f"{len(documents)} tasks: at most {MOST_TRIED} are tried at once (give fewer, or tried=false)"
@@ -173,7 +173,7 @@ def read_tasks(text: str) -> list[Task]:
         InputError: names the line, the field and the remedy.
     """
     tasks: list[Task] = []
-    for document in _documents(text):
+    for document in documents_of(text):
         if document.error is not None:
             raise InputError(
                 document.error.message,
@@ -207,7 +207,7 @@ def refuse_paths(task: Task) -> None:
             )
 
 
-def _documents(text: str) -> list[Document]:
+def documents_of(text: str) -> list[Document]:
     """The documents of a text in their order, and in place of one, or behind them, why it cannot be read."""
     documents: list[Document] = []
     with tempfile.TemporaryDirectory(prefix="lydite-validate-") as folder:
