@@ -17,7 +17,8 @@ from starlette.types import Scope
 
 from lydite.server.errors import ApiError, body
 
-API = ("/v1", "/doc", "/finetuning", "/verify", "/get_reward", "/openapi.json", "/healthz")
+SESSIONS = ("/seed_session", "/close_session", "/aggregate_metrics", "/reverify_mode")
+API = ("/v1", "/doc", "/finetuning", "/verify", "/get_reward", *SESSIONS, "/openapi.json", "/healthz")
 """Beginnings of paths that programs ask for; everything else belongs to the page."""
 
 

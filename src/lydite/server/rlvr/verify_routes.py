@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from lydite.codec import well_formed
 from lydite.errors import InputError
 from lydite.server.bodies import json_body
 from lydite.server.deps import Given
@@ -114,8 +116,7 @@ _BODIES = msgspec.json.Decoder(_Body)
 async def verify(service: Given, request: Request) -> Response:
     """Fields and verdicts are those of lines of ``lydite verify``. A checker that cannot be used is refused; in a batch
     it becomes an ``invalid`` verdict with the item's index, and the others are unaffected."""
-    body = await request.body()
-    read = decoded(body)
+    body, read = decoded(await request.body())
     default = Default(read.verifier, read.config)
     if isinstance(read.items, msgspec.UnsetType):
         try:
@@ -128,17 +129,35 @@ async def verify(service: Given, request: Request) -> Response:
     return Response(b'{"items":[' + b",".join(found) + b"]}", media_type=JSON)
 
 
-def decoded(body: bytes) -> _Body:
-    """What a body holds on the outside.
+def decoded(body: bytes) -> tuple[bytes, _Body]:
+    """A body, and what it holds on the outside. Halves of characters, which models' bytes can decode to, are replaced.
 
     Raises:
         RefusedError: it is no JSON object, or a field of it is of the wrong kind.
     """
     try:
-        return _BODIES.decode(body)
+        return body, _BODIES.decode(body)
     except msgspec.ValidationError as error:
-        what, _, place = str(error).partition(" - at `$")
-        field = place.rstrip("`").lstrip(".").partition("[")[0] or None
-        raise RefusedError(f"{field}: {what}" if field else what, param=field) from None
+        raise _wrong(error) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RefusedError(f"the body is no JSON: {error}"[:300], code="invalid_json") from None
+        told = str(error)
+    try:
+        text = json.dumps(json.loads(body, object_pairs_hook=_once), ensure_ascii=False)
+        body = well_formed(text).encode()
+        return body, _BODIES.decode(body)
+    except msgspec.ValidationError as error:
+        raise _wrong(error) from None
+    except (ValueError, RecursionError):
+        raise RefusedError(f"the body is no JSON: {told}"[:300], code="invalid_json") from None
+
+
+def _wrong(error: msgspec.ValidationError) -> RefusedError:
+    what, _, place = str(error).partition(" - at `$")
+    field = place.rstrip("`").lstrip(".").partition("[")[0] or None
+    return RefusedError(f"{field}: {what}" if field else what, param=field)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(found := dict(pairs)) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
