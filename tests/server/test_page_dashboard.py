@@ -11,8 +11,9 @@ from server_making import make_task, sampled, train_step, trained
 
 from lydite.ledger import RunFolder
 from lydite.sampling import Judge
-from lydite.server.index.rows import RunRow, Series
+from lydite.server.index.rows import RunRow
 from lydite.server.page import charts, dashboard_view
+from lydite.server.page.measured import measured
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +102,22 @@ def test_new_steps_are_added_without_a_reload(site: Site) -> None:
     site.check(page)
 
 
+def test_curves_begin_with_the_first_step_and_follow_the_stages(site: Site) -> None:
+    trained(site.home, "young", steps=0, finish=False)
+    site.service.index.refresh()
+    with RunFolder.reopen(site.home / "runs" / "young") as run:
+        site.service.index.refresh()
+        page = site.open("/runs/young")
+        page.locator("#live[data-state=on]").wait_for()
+        assert page.locator("#charts").count() == 0
+        train_step(run, Judge(), 1, make_task(0))
+        drawn(page)
+        run.metric({"kind": "dpo", "stage": 1, "step": 1, "loss": 0.6})
+        page.locator("#curves", has_text="stage 1").wait_for()
+        assert page.locator("nav[aria-label=Stages] a").all_inner_texts() == ["0 grpo", "1 dpo"]
+    site.check(page)
+
+
 def test_warnings_are_told_in_their_words(site: Site) -> None:
     page = site.open("/runs/going")
     assert "entropy fell from 1.00 to 0.10 <script>" in page.locator(".note.warn").inner_text()
@@ -122,27 +139,16 @@ def test_more_curves_and_another_theme_are_drawn(site: Site) -> None:
     site.check(page)
 
 
-def _series(**columns: tuple[float | None, ...]) -> Series:
-    count = len(next(iter(columns.values())))
-    return Series(
-        line=tuple(range(1, count + 1)), stage=(0, 1) * (count // 2), step=(1,) * count, columns=columns, known=()
-    )
-
-
 def test_charts_are_those_that_have_values() -> None:
-    found = charts.present(_series(loss=(1.0, 0.5), reward=(None, None)))
+    found = charts.present([{"loss": 1.0, "reward": None, "entropy": "high"}, {"loss": 0.5}])
     assert [(chart.id, chart.more) for chart in found] == [("loss", False)]
 
 
-def test_a_stage_is_picked_out_of_the_lines() -> None:
-    assert dashboard_view.of_stage(_series(loss=(1.0, 2.0, 3.0, 4.0)), 1).columns == {"loss": (2.0, 4.0)}
-
-
-def test_small_curves_keep_spikes() -> None:
-    values = [0.0] * 5000
-    values[1234] = 9.0
-    assert max(charts.thin(values)) == 9.0
-    assert len(charts.thin(values)) == 120
+def test_a_few_steps_are_read_for_the_small_curves(site: Site) -> None:
+    counts = measured(site.service)
+    row = site.service.index.run("trained")
+    (stage,) = counts.stages(row)
+    assert charts.column(counts.few(row, stage, 3), "reward") == [0.4, 0.6, 0.8]
 
 
 def test_notes_that_are_no_warnings_are_left_out() -> None:

@@ -13,7 +13,6 @@ from server_making import sampled, trained
 
 from lydite.ledger import RunFolder
 from lydite.server.index.rows import RunRow
-from lydite.server.jobs.status import JobEvent
 from lydite.server.page import progress
 
 
@@ -83,15 +82,6 @@ def test_a_new_run_comes_in_and_its_line_follows_it(site: Site) -> None:
     assert page.evaluate("window.stayed")
     site.check(page)
     shutil.rmtree(site.home / "runs" / "fresh")
-
-
-def test_progress_is_what_the_job_told_last() -> None:
-    events = [
-        JobEvent(id="b", time=1.0, message="", data={"step": 3}),
-        JobEvent(id="a", time=0.0, message="", data={"part": "0 grpo", "done": 3, "total": 12}),
-    ]
-    assert progress.told(events) == progress.Progress(part="0 grpo", done=3, total=12, share=0.25)
-    assert progress.told([]) is None
 
 
 def test_planned_steps_are_those_of_the_recipe() -> None:

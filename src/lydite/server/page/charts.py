@@ -5,12 +5,10 @@ Key names are TRL's, which ``metrics.jsonl`` keeps.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import msgspec
-
-from lydite.server.index.rows import Series
 
 Role = Literal["main", "band", "second"]
 
@@ -124,9 +122,13 @@ CHARTS = (
 KEYS = tuple(line.key for chart in CHARTS for line in chart.lines)
 
 
-def present(series: Series) -> list[Chart]:
-    """The charts that a stage has values for; loss comes to the front where there is no reward."""
-    known = {key for key, column in series.columns.items() if any(value is not None for value in column)}
+def present(lines: Sequence[Mapping[str, Any]]) -> list[Chart]:
+    """The charts that a stage has values for; loss comes to the front where there is no reward.
+
+    Args:
+        lines: metrics of some of its steps.
+    """
+    known = {key for values in lines for key in KEYS if isinstance(values.get(key), int | float)}
     found = [
         msgspec.structs.replace(chart, lines=tuple(line for line in chart.lines if line.key in known))
         for chart in CHARTS
@@ -137,19 +139,6 @@ def present(series: Series) -> list[Chart]:
     return found
 
 
-def latest(series: Series, key: str) -> float | None:
-    """The last value of a column."""
-    return next((value for value in reversed(series.columns.get(key, ())) if value is not None), None)
-
-
-def thin(values: Sequence[float | None], most: int = 120) -> list[float]:
-    """Fewer values for a small picture: of each stretch the one farthest from the stretch's mean."""
-    known = [value for value in values if value is not None]
-    if len(known) <= most:
-        return known
-    kept = []
-    for number in range(most):
-        part = known[number * len(known) // most : (number + 1) * len(known) // most]
-        mean = sum(part) / len(part)
-        kept.append(max(part, key=lambda value: abs(value - mean)))
-    return kept
+def column(lines: Sequence[Mapping[str, Any]], key: str) -> list[float]:
+    """The values of a metric where it is there."""
+    return [float(values[key]) for values in lines if isinstance(values.get(key), int | float)]

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from lydite.server.deps import Given
-from lydite.server.index.rows import RunRow, Series
+from lydite.server.index.rows import RunRow
 from lydite.server.page import charts, job_view, progress
 from lydite.server.page.measured import Part, StageLines, measured
 from lydite.server.page.render import page_router, show
@@ -32,8 +32,6 @@ def dashboard(
 ) -> Response:
     """A run at a glance."""
     row = service.index.run(run)
-    stages = measured(service).stages(row)
-    chosen = next((one for one in stages if one.stage == stage), None) or _first_shown(row, stages)
     return show(
         request,
         "dashboard.html",
@@ -41,13 +39,19 @@ def dashboard(
         nav="runs",
         facts=facts(row),
         warnings=warnings(row),
-        stages=stages,
-        stage=chosen,
-        figures=figures(service, row, chosen) if chosen else (),
-        points=POINTS,
         **standing(service, row),
         **numbers(service, row),
+        **curves(service, row, stage),
     )
+
+
+@views.get("/runs/{run}/curves")
+def curves_again(
+    request: Request, service: Given, run: str, stage: Annotated[int | None, Query(ge=0, le=2**53)] = None
+) -> Response:
+    """The curves of a stage, to take the place of those of another, or of none."""
+    row = service.index.run(run)
+    return show(request, "_curves.html", run=row, parts=measured(service).parts(row), **curves(service, row, stage))
 
 
 @views.get("/runs/{run}/standing")
@@ -62,6 +66,18 @@ def numbers_again(request: Request, service: Given, run: str) -> Response:
     """What is counted, to take the place of older numbers."""
     row = service.index.run(run)
     return show(request, "_numbers.html", run=row, warnings=warnings(row), **numbers(service, row))
+
+
+def curves(service: Service, run: RunRow, number: int | None) -> dict[str, Any]:
+    """The stages that have metrics, and the charts of one of them."""
+    stages = measured(service).stages(run)
+    stage = next((one for one in stages if one.stage == number), None) or _first_shown(run, stages)
+    return {
+        "stages": stages,
+        "stage": stage,
+        "figures": figures(service, run, stage) if stage else (),
+        "points": POINTS,
+    }
 
 
 def _first_shown(run: RunRow, stages: tuple[StageLines, ...]) -> StageLines | None:
@@ -160,39 +176,19 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 
     chart: charts.Chart
     small: list[float]
-    last: float | None
+    last: float
     drawing: str
 
 
 def figures(service: Service, run: RunRow, stage: StageLines) -> list[Figure]:
     """The charts of a stage."""
-    series = service.index.series(run.id, charts.KEYS, start=stage.first, end=stage.last)
-    series = of_stage(series, stage.stage)
-    return [
-        Figure(
-            chart=chart,
-            small=charts.thin(series.columns[chart.lines[0].key], SMALL),
-            last=charts.latest(series, chart.lines[0].key),
-            drawing=msgspec.json.encode(
-                {"lines": chart.lines, "share": chart.share, "zero": chart.zero, "title": chart.title}
-            ).decode(),
-        )
-        for chart in charts.present(series)
-    ]
-
-
-def of_stage(series: Series, stage: int) -> Series:
-    """The lines of one stage; a stage that was gone on with may lie among others' lines."""
-    kept = [at for at, one in enumerate(series.stage) if one == stage]
-    if len(kept) == len(series.line):
-        return series
-    return Series(
-        line=tuple(series.line[at] for at in kept),
-        stage=tuple(series.stage[at] for at in kept),
-        step=tuple(series.step[at] for at in kept),
-        columns={key: tuple(column[at] for at in kept) for key, column in series.columns.items()},
-        known=series.known,
-    )
+    lines = measured(service).few(run, stage, SMALL)
+    found = []
+    for chart in charts.present(lines):
+        small = charts.column(lines, chart.lines[0].key)
+        drawing = {"lines": chart.lines, "share": chart.share, "zero": chart.zero, "title": chart.title}
+        found.append(Figure(chart=chart, small=small, last=small[-1], drawing=msgspec.json.encode(drawing).decode()))
+    return found
 
 
 router.include_router(views)

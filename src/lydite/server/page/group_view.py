@@ -18,6 +18,7 @@ from lydite.server.deps import Given
 from lydite.server.errors import RefusedError
 from lydite.server.index.rows import GroupFilter, GroupRow, RolloutFilter, RolloutRow, RunRow
 from lydite.server.page import links
+from lydite.server.page.filled import Filled
 from lydite.server.page.measured import measured
 from lydite.server.page.render import page_router, show
 from lydite.server.rlvr.filters import GREATEST, After, Groups
@@ -58,7 +59,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @router.get("/runs/{run}/groups")
-def groups(request: Request, service: Given, run: str, which: Groups, after: After = None) -> Response:
+def groups(request: Request, service: Given, run: str, _: Filled, which: Groups, after: After = None) -> Response:
     """Groups in a table, by filter."""
     row = service.index.run(run)
     page = service.index.groups(run, which, limit=LIMIT, after=after)

@@ -24,15 +24,19 @@ def act(service: Given, run: str, act: str) -> Response:
     if act not in acts:
         raise NotFoundError("act", act)
     acts[act](job)
-    return RedirectResponse(links.run(run), 303)
+    try:
+        target = links.run(service.index.run(run).id)
+    except NotFoundError:  # it has none yet
+        target = "/"
+    return RedirectResponse(target, 303)
 
 
 @router.get("/runs/{run}/log")
 def log(request: Request, service: Given, run: str, lines: Annotated[int, Query(ge=1, le=5000)] = 200) -> Response:
     """The last lines of what the job printed."""
-    row, job = service.index.run(run), service.jobs.get(_job(service, run))
+    job = service.jobs.get(_job(service, run))
     text = service.jobs.log(job.id, lines=lines)
-    return show(request, "log.html", run=row, job=job, text=text, lines=lines, nav="runs")
+    return show(request, "log.html", run=run, job=job, text=text, lines=lines, nav="runs")
 
 
 def _job(service: Service, run: str) -> str:

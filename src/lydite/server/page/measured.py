@@ -212,6 +212,21 @@ class Measured:
 
         return self._once(run, ("stages", run.steps), make)
 
+    def few(self, run: RunRow, stage: StageLines, most: int) -> list[dict[str, Any]]:
+        """Metrics of at most about so many steps of a stage, evenly apart, the last one among them."""
+        every = max(1, -(-(stage.last - stage.first + 1) // most))
+        query = (
+            select(steps.c["values"])
+            .where(
+                steps.c.run == _number(run.id),
+                steps.c.stage == stage.stage,
+                (stage.last - steps.c.line) % every == 0,
+            )
+            .order_by(steps.c.line)
+        )
+        with self._engine.connect() as connection:
+            return [values for (values,) in connection.execute(query)]
+
     def _attempts(self, run: str, phase: str) -> dict[str, tuple[int, int]]:
         """Per task: valid attempts, correct ones."""
         query = (

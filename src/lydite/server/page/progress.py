@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
-from lydite.errors import LyditeError
 from lydite.server.index.rows import RunRow
 from lydite.server.jobs.status import JobRow
 from lydite.server.service import Service
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """``done`` of ``total`` rollouts or steps of a ``part`` of the run; ``share`` of the whole where it is known."""
+    """``done`` of ``total`` rollouts or steps of a ``part`` of the run (0 where that is not counted); ``share`` of the
+    whole."""
 
     part: str
     done: int
@@ -21,32 +19,18 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     share: float
 
 
-def of(service: Service, run: RunRow, job: JobRow | None) -> Progress | None:
-    """What the job that makes a run reported last; without a job, steps of those that its recipe asks for. ``None``
-    where the run is over, or nothing is known."""
-    if job is not None and not job.status.over:
-        try:
-            return told(service.jobs.events(job.id, limit=5).items)
-        except LyditeError:
+def of(service: Service, run: RunRow | None, job: JobRow | None) -> Progress | None:
+    """What the job that makes a run reported last; without a job, steps of those that the recipe asks for. ``None``
+    where it is over, or nothing is known."""
+    if job is not None:
+        state = None if job.status.over else service.jobs.state(job.id)
+        if state is None:
             return None
-    if run.state != "running":
+        return Progress(part=state.part, done=state.done, total=state.total, share=max(0.0, min(1.0, state.share)))
+    if run is None or run.state != "running" or not run.steps:
         return None
     total = planned(run)
-    if total and run.steps:
-        return Progress(part="training", done=run.steps, total=total, share=min(1.0, run.steps / total))
-    return None
-
-
-def told(events: Any) -> Progress | None:
-    """The newest report among a job's events."""
-    for event in events:
-        data = event.data
-        part, done, total = data.get("part"), data.get("done"), data.get("total")
-        if isinstance(part, str) and isinstance(done, int) and isinstance(total, int) and total > 0:
-            share = data.get("share")
-            known = float(share) if isinstance(share, int | float) else done / total
-            return Progress(part=part, done=done, total=total, share=max(0.0, min(1.0, known)))
-    return None
+    return Progress(part="steps", done=run.steps, total=total, share=min(1.0, run.steps / total)) if total else None
 
 
 def planned(run: RunRow) -> int:
@@ -57,6 +41,5 @@ def planned(run: RunRow) -> int:
     total = 0
     for stage in stages:
         if isinstance(stage, dict) and stage.get("kind") != "sample":
-            steps = next((stage[key] for key in ("optimizer_steps", "steps") if isinstance(stage.get(key), int)), 0)
-            total += steps
+            total += next((stage[key] for key in ("optimizer_steps", "steps") if isinstance(stage.get(key), int)), 0)
     return total

@@ -8,9 +8,11 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from lydite.server.deps import Given
+from lydite.server.errors import NotFoundError
 from lydite.server.index.rows import RunRow
-from lydite.server.jobs.status import JobRow
+from lydite.server.jobs.status import JobRow, Status
 from lydite.server.page import assets, progress
+from lydite.server.page.filled import Filled
 from lydite.server.page.render import page_router, show
 from lydite.server.service import Service
 
@@ -29,6 +31,7 @@ Word = Annotated[str, Query(max_length=500)]
 def runs(
     request: Request,
     service: Given,
+    _: Filled,
     q: Word = "",
     kind: Annotated[str, Query(max_length=40)] = "",
     state: Annotated[str, Query(max_length=20)] = "",
@@ -39,7 +42,17 @@ def runs(
     rows = [line(service, run) for run in page.items]
     kinds = tuple(dict.fromkeys((*KINDS, *(run.kind for run in page.items if run.kind))))
     chosen = {"q": q, "kind": kind, "state": state}
-    return show(request, "runs.html", page=page, rows=rows, kinds=kinds, states=STATES, chosen=chosen, nav="runs")
+    return show(
+        request,
+        "runs.html",
+        page=page,
+        rows=rows,
+        kinds=kinds,
+        states=STATES,
+        chosen=chosen,
+        waiting=[] if q or kind or state or after else waiting(service),
+        nav="runs",
+    )
 
 
 @views.get("/runs")
@@ -55,10 +68,29 @@ def row(request: Request, service: Given, run: str) -> Response:
     return show(request, "_run_row.html", row=line(service, service.index.run(run)), fresh=True)
 
 
+@views.get("/waiting")
+def waiting_again(request: Request, service: Given) -> Response:
+    """Jobs without a run, to take the place of older ones."""
+    return show(request, "_waiting.html", waiting=waiting(service))
+
+
 def line(service: Service, run: RunRow) -> dict[str, Any]:
     """What a line shows of a run: the run, the job that makes it, and how far that is."""
     job: JobRow | None = service.jobs.get(run.job) if run.job else None
     return {"run": run, "job": job, "progress": progress.of(service, run, job)}
+
+
+def waiting(service: Service) -> list[dict[str, Any]]:
+    """Jobs without a run, so far or for ever: queued, being checked, refused."""
+    found = []
+    for job in service.jobs.page(limit=20).items:
+        if job.status in (Status.SUCCEEDED, Status.CANCELLED):
+            continue
+        try:
+            service.index.run(job.run)
+        except NotFoundError:
+            found.append({"job": job, "progress": progress.of(service, None, job)})
+    return found
 
 
 router.include_router(views)

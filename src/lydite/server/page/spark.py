@@ -10,12 +10,13 @@ from markupsafe import Markup
 from lydite.server.page.telling import number
 
 
-def spark(values: Sequence[float], *, width: int = 96, height: int = 20) -> Markup:
+def spark(values: Sequence[float], *, width: int = 96, height: int = 20, what: str = "mean reward") -> Markup:
     """A small line of values in their order, scaled to their own range; nothing for fewer than two.
 
     Args:
         values: figures; those that are not finite are left out.
         width, height: pixels.
+        what: they are of, for those who cannot see it.
     """
     known = [value for value in values if math.isfinite(value)]
     if len(known) < 2:
@@ -28,8 +29,8 @@ def spark(values: Sequence[float], *, width: int = 96, height: int = 20) -> Mark
         dots = [(x, height / 2) for x, _ in dots]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
     end_x, end_y = dots[-1]
-    label = f"from {number(known[0])} to {number(known[-1])}, between {number(low)} and {number(high)}"
+    label = f"{what} from {number(known[0])} to {number(known[-1])}, between {number(low)} and {number(high)}"
     return Markup(
-        '<svg class="spark" role="img" aria-label="mean reward {}" width="{}" height="{}" viewBox="0 0 {} {}">'
+        '<svg class="spark" role="img" aria-label="{}" width="{}" height="{}" viewBox="0 0 {} {}">'
         '<polyline points="{}"/><circle cx="{}" cy="{}" r="2"/></svg>'
     ).format(label, width, height, width, height, line, f"{end_x:.1f}", f"{end_y:.1f}")

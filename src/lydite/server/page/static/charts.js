@@ -1,12 +1,12 @@
 // Curves of a training stage: drawn by uPlot, cursors together, grown while the run goes on.
 import { throttled, watch } from "./live.js";
 
-const place = document.getElementById("charts");
-const { run, topic, stage, points, series: address, groups } = place.dataset;
-const key = `charts-${run}`;
-const figures = [...document.querySelectorAll("figure[data-chart]")].map((element) => ({ element, ...JSON.parse(element.dataset.chart) }));
-const names = [...new Set(figures.flatMap((figure) => figure.lines.map((line) => line.key)))];
-const data = { line: [], step: [], columns: Object.fromEntries(names.map((name) => [name, []])) };
+const section = document.getElementById("training");
+const { run, topic } = section.dataset;
+const data = { line: [], step: [], columns: {} };
+const curves = { data, figures: [] };
+let place = null; // of the figures; there is none before the first step
+let names = [];
 
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -25,8 +25,9 @@ function ticked(value, apart) {
 }
 
 async function load(from) {
+  const { stage, points, series } = place.dataset;
   const query = new URLSearchParams({ keys: names.join(","), from, points });
-  const answer = await fetch(`${address}?${query}`);
+  const answer = await fetch(`${series}?${query}`);
   if (!answer.ok) return 0;
   const found = await answer.json();
   let added = 0;
@@ -87,7 +88,7 @@ function options(figure, width) {
   const axis = { stroke: text, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1, size: 4 } };
   return {
     width, height: 170, padding: [8, 14, 0, 0],
-    cursor: { sync: { key }, focus: { prox: 30 }, drag: { x: true, y: false, dist: 5 }, points: { size: 6 } },
+    cursor: { sync: { key: run }, focus: { prox: 30 }, drag: { x: true, y: false, dist: 5 }, points: { size: 6 } },
     legend: { show: false },
     hooks: { setCursor: [(plot) => valuesAt(figure, plot.cursor.idx)] },
     scales: { x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) }, y: { range } },
@@ -101,6 +102,7 @@ function options(figure, width) {
 }
 
 function draw(figure) {
+  const { groups, stage } = place.dataset;
   const box = figure.element.querySelector(".plot");
   const width = Math.floor(box.clientWidth);
   if (!width || !data.step.length) return; // behind the switch: drawn when it opens
@@ -122,7 +124,10 @@ function valuesAt(figure, at) {
   const column = data.columns[figure.lines[0].key];
   let index = at;
   if (index == null) for (index = column.length - 1; index > 0 && column[index] == null;) index -= 1;
-  const values = figure.lines.map((line) => `${line.role === "band" ? "± " : ""}${told(data.columns[line.key][index], figure.share)}`);
+  const values = figure.lines.map((line) => {
+    const value = data.columns[line.key][index];
+    return line.role === "band" ? `± ${told(Math.abs(value) < 1e-6 ? 0 : value)}` : told(value, figure.share);
+  });
   const shown = figure.lines[1]?.role === "second" ? values.join(" · ") : values.join(" ");
   figure.element.querySelector(".now").textContent = at == null ? shown : `step ${data.step[index]}: ${shown}`;
 }
@@ -134,26 +139,60 @@ function label(figure) {
   figure.element.querySelector(".plot").setAttribute("aria-label", `${figure.title}: ${column.length} steps, from ${told(column[0], figure.share)} to ${told(last, figure.share)}`);
 }
 
-function drawAll() { for (const figure of figures) draw(figure); }
+function drawAll() { for (const figure of curves.figures) draw(figure); }
 
-const grow = throttled(async () => {
-  const last = data.line.length ? data.line[data.line.length - 1] : 0;
-  if (!await load(last + 1)) return;
-  for (const figure of figures) if (figure.plot) { figure.plot.setData(columns(figure)); label(figure); } else draw(figure);
-  document.getElementById("curves-count").textContent = `${data.step[data.step.length - 1].toLocaleString("en")} steps`;
-}, 1000);
+/** Take up the figures that the page holds now, and draw them. */
+async function begin() {
+  place = section.querySelector("#charts");
+  if (!place) return;
+  for (const figure of curves.figures) figure.plot?.destroy();
+  curves.figures = [...section.querySelectorAll("figure[data-chart]")].map((element) => ({ element, ...JSON.parse(element.dataset.chart) }));
+  names = [...new Set(curves.figures.flatMap((figure) => figure.lines.map((line) => line.key)))];
+  data.line.length = data.step.length = 0;
+  data.columns = Object.fromEntries(names.map((name) => [name, []]));
+  section.querySelector("#more-charts")?.addEventListener("toggle", () => { for (const figure of curves.figures) if (!figure.plot) draw(figure); });
+  await load(Number(place.dataset.first));
+  drawAll();
+  place.dataset.drawn = "1";
+  sizes.disconnect();
+  sizes.observe(place);
+}
 
-await load(Number(place.dataset.first));
-drawAll();
-place.dataset.drawn = "1";
-new ResizeObserver(() => {
-  for (const figure of figures) {
+const sizes = new ResizeObserver(() => {
+  for (const figure of curves.figures) {
     const width = Math.floor(figure.element.querySelector(".plot").clientWidth);
     if (figure.plot && width && width !== figure.plot.width) figure.plot.setSize({ width, height: 170 });
   }
-}).observe(place);
-document.getElementById("more-charts")?.addEventListener("toggle", () => { for (const figure of figures) if (!figure.plot) draw(figure); });
+});
+
+const grow = throttled(async () => {
+  if (!place) return;
+  const last = data.line.length ? data.line[data.line.length - 1] : 0;
+  if (!await load(last + 1)) return;
+  for (const figure of curves.figures) if (figure.plot) { figure.plot.setData(columns(figure)); label(figure); } else draw(figure);
+  const step = data.step[data.step.length - 1];
+  section.querySelector("#curves-count").textContent = `${step.toLocaleString("en")} step${step === 1 ? "" : "s"}`;
+  const open = section.querySelector("input[name=step]");
+  if (open) { open.max = step; if (document.activeElement !== open) open.value = step; }
+}, 1000);
+
+/** A stage that begins: its tab is shown, and its curves where there were none, or those of the stage before it. */
+const unfold = throttled(async () => {
+  const answer = await fetch(section.dataset.src, { headers: { "X-Fragment": "1" } });
+  if (!answer.ok) return;
+  const made = document.createElement("template");
+  made.innerHTML = await answer.text();
+  const fresh = made.content.querySelector("#training");
+  section.dataset.stages = fresh.dataset.stages;
+  section.replaceChildren(...fresh.childNodes);
+  await begin();
+}, 2000);
+
+watch(topic, ["metrics"], (event) => {
+  const known = section.dataset.stages.split(" ");
+  if (!place || !known.includes(String(event.data.stage))) unfold(); else grow();
+});
 document.addEventListener("lydite:theme", drawAll);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-watch(topic, ["metrics"], grow);
-export const curves = { data, figures };
+await begin();
+export { curves };

@@ -14,7 +14,12 @@ function look(slug) {
       if (!table || table.dataset.first !== "1") { document.getElementById("runs-new").hidden = false; return; }
       const place = document.createElement("tr");
       table.tBodies[0].prepend(place);
-      if (await replace(place, `/runs/${encodeURIComponent(slug)}/row`) === place) place.remove();
+      if (await replace(place, `/runs/${encodeURIComponent(slug)}/row`) === place) { place.remove(); return; }
+      document.getElementById("runs-none")?.remove();
+      table.parentElement.hidden = false;
+      const count = document.getElementById("runs-count");
+      count.dataset.total = Number(count.dataset.total) + 1;
+      count.textContent = `${Number(count.dataset.total).toLocaleString("en")} in all`;
     }));
   }
   looks.get(slug)();
