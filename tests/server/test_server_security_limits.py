@@ -324,3 +324,12 @@ def test_connections_are_bounded(running: Running, monkeypatch: pytest.MonkeyPat
             assert answer(own)[0] == 200
         with pytest.raises((OSError, AssertionError)):
             running.ask(b"GET /light HTTP/1.1\r\nHost: x\r\n\r\n")
+
+
+def test_answers_are_sent_at_once(running: Running) -> None:
+    with running.connect() as own:
+        own.sendall(b"GET /light HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert answer(own)[0] == 200
+        (connection,) = running.server.server_state.connections
+        held = connection.transport.get_extra_info("socket")
+        assert held.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)  # else a body waits for an acknowledgement

@@ -41,6 +41,8 @@ class Protocol(H11Protocol):
         own = transport.get_extra_info("socket")
         if own is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
             with contextlib.suppress(OSError):
+                # asyncio does this by itself only for sockets that name their protocol; without it a body waits 40 ms.
+                own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 own.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_SECONDS * 1000)
         if len(self.connections) > CONNECTIONS:
             self.transport.abort()
