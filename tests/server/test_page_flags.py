@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,21 +25,36 @@ from lydite.server.settings import Settings
 FLAG = "/flags/sampled/1/no_visible_work/3"
 
 
-def made(home: Path) -> None:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with its index; copied by those that decide."""
+    home = tmp_path_factory.mktemp("flags")
     sampled(home)
     trained(home, steps=8)
     episodes(home)
     hostile(home)
+    service = Service(Settings(home=home))
+    service.index.refresh()
+    service.close()
+    return home
+
+
+def client(home: Path) -> Iterator[TestClient]:
+    service = Service(Settings(home=home, poll_seconds=60))
+    yield TestClient(create_app(service), base_url="http://127.0.0.1:7799", follow_redirects=False)
+    service.close()
+
+
+@pytest.fixture(scope="module")
+def seen(made: Path) -> Iterator[TestClient]:
+    """For those that only look."""
+    yield from client(made)
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Iterator[TestClient]:
-    sampled(tmp_path)
-    trained(tmp_path, steps=8)
-    service = Service(Settings(home=tmp_path, poll_seconds=60))
-    service.index.refresh()
-    yield TestClient(create_app(service), base_url="http://127.0.0.1:7799", follow_redirects=False)
-    service.close()
+def asked(made: Path, tmp_path: Path) -> Iterator[TestClient]:
+    """For those that decide."""
+    yield from client(Path(shutil.copytree(made, tmp_path / "home")))
 
 
 def reviews(home: Path, run: str = "sampled") -> list[dict[str, Any]]:
@@ -54,10 +70,10 @@ def text_of(markup: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())
 
 
-def test_open_flags_come_in_the_fair_order(asked: TestClient) -> None:
-    index = asked.app.state.service.index  # type: ignore[attr-defined]
+def test_open_flags_come_in_the_fair_order(seen: TestClient) -> None:
+    index = seen.app.state.service.index  # type: ignore[attr-defined]
     flags = index.flags(FlagFilter(decision="open"), limit=PAGE).items
-    assert cards(asked.get("/flags").text) == [f"flag-{one.run}-{one.seq}-{one.detector}" for one in flags]
+    assert cards(seen.get("/flags").text) == [f"flag-{one.run}-{one.seq}-{one.detector}" for one in flags]
     assert len(flags) == PAGE
 
 
@@ -93,14 +109,19 @@ def test_precision_is_of_the_run_that_the_inbox_is_about(asked: TestClient) -> N
     assert "100 % 21 % to 100 %" in text_of(found.text)
 
 
-@pytest.mark.parametrize(
-    "back",
-    ["//evil.example/flags", "https://evil.example/flags", "/\\evil", "javascript:x", "/flags\r\nx: y", "/tasks", ""],
-)
-def test_nobody_is_led_elsewhere(asked: TestClient, back: str) -> None:
-    answer = asked.post(FLAG, data={"decision": "confirmed", "back": back})
-    assert answer.status_code == 303
-    assert answer.headers["location"] == "/flags?run=sampled#flag-sampled-1-no_visible_work"
+def test_nobody_is_led_elsewhere(asked: TestClient) -> None:
+    for back in (
+        "//evil.example/flags",
+        "https://evil.example/flags",
+        "/\\evil",
+        "javascript:x",
+        "/flags\r\nx: y",
+        "/tasks",
+        "",
+    ):
+        answer = asked.post(FLAG, data={"decision": "confirmed", "back": back})
+        assert answer.status_code == 303
+        assert answer.headers["location"] == "/flags?run=sampled#flag-sampled-1-no_visible_work"
 
 
 @pytest.mark.parametrize(
@@ -115,39 +136,37 @@ def test_nobody_is_led_elsewhere(asked: TestClient, back: str) -> None:
         (FLAG, {"decision": "confirmed", "note": "x" * 2001}, 400),
     ],
 )
-def test_what_cannot_be_decided(asked: TestClient, path: str, form: dict[str, str], status: int) -> None:
-    assert asked.post(path, data=form).status_code == status
-    assert not reviews(asked.app.state.service.home.path)  # type: ignore[attr-defined]
+def test_what_cannot_be_decided(seen: TestClient, path: str, form: dict[str, str], status: int) -> None:
+    assert seen.post(path, data=form).status_code == status
+    assert not reviews(seen.app.state.service.home.path)  # type: ignore[attr-defined]
 
 
-def test_forms_of_other_sites_decide_nothing(asked: TestClient) -> None:
-    answer = asked.post(FLAG, data={"decision": "confirmed"}, headers={"Origin": "https://evil.example"})
+def test_forms_of_other_sites_decide_nothing(seen: TestClient) -> None:
+    answer = seen.post(FLAG, data={"decision": "confirmed"}, headers={"Origin": "https://evil.example"})
     assert answer.status_code == 403
-    assert not reviews(asked.app.state.service.home.path)  # type: ignore[attr-defined]
+    assert not reviews(seen.app.state.service.home.path)  # type: ignore[attr-defined]
 
 
-def test_the_same_pattern_is_of_the_same_run_and_steps(asked: TestClient) -> None:
-    links = {html.unescape(link) for link in re.findall(r'href="([^"]*)">Same pattern', asked.get("/flags").text)}
+def test_the_same_pattern_is_of_the_same_run_and_steps(seen: TestClient) -> None:
+    links = {html.unescape(link) for link in re.findall(r'href="([^"]*)">Same pattern', seen.get("/flags").text)}
     assert f"/runs/trained/rollouts?flag=no_visible_work&stage=0&step=0..{3 + STEPS}" in links
     assert "/runs/sampled/rollouts?flag=no_visible_work&phase=sample" in links
     for link in links:
-        assert "<tr data-row" in asked.get(link).text
+        assert "<tr data-row" in seen.get(link).text
 
 
-def test_an_inbox_without_flags_says_so(asked: TestClient) -> None:
-    assert "No flag is like that" in asked.get("/flags?decision=dismissed").text
-    assert asked.get("/flags?decision=great").status_code == 400
-    assert asked.get("/flags?run=none").status_code == 404
+def test_an_inbox_without_flags_says_so(seen: TestClient) -> None:
+    assert "No flag is like that" in seen.get("/flags?decision=dismissed").text
+    assert seen.get("/flags?decision=great").status_code == 400
+    assert seen.get("/flags?run=none").status_code == 404
 
 
 # in a browser
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    home = tmp_path_factory.mktemp("flags")
-    made(home)
-    with serving(home) as site:
+def site(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serving(Path(shutil.copytree(made, tmp_path_factory.mktemp("browser") / "home"))) as site:
         yield site
 
 
@@ -236,7 +255,6 @@ def test_views_fit_both_widths_and_themes(site: Site, path: str) -> None:
         "/runs/hostile/rollouts/2",
         "/runs/hostile/rollouts/2?raw=true",
         "/runs/hostile/rollouts/3",
-        "/runs/hostile/rollouts/4",
         "/diff?a=hostile:1&b=hostile:2",
         "/diff?a=hostile:4&b=sampled:1",
         "/flags?run=hostile&decision=all",
