@@ -75,7 +75,7 @@ class Documents:
         with self._held():
             for journal in sorted(self._folder.glob(".change-*.json")):
                 self._finish(journal)
-            for draft in self._folder.glob(".doc-*.tmp"):
+            for draft in self._folder.glob(".*.tmp"):
                 draft.unlink(missing_ok=True)
         if self._ids() != self._known():
             self.reload()

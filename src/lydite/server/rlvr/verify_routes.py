@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
 
 from lydite.codec import well_formed
 from lydite.errors import InputError
@@ -22,6 +23,8 @@ router = APIRouter(prefix="/v1/rlvr/verify", tags=["verify"])
 
 MOST = 1000
 """Items of one request."""
+LONG = 1 << 18
+"""Bytes from which a body is read in a thread."""
 
 _WORDS: dict[str, Any] = {
     "anyOf": [
@@ -116,7 +119,8 @@ _BODIES = msgspec.json.Decoder(_Body)
 async def verify(service: Given, request: Request) -> Response:
     """Fields and verdicts are those of lines of ``lydite verify``. A checker that cannot be used is refused; in a batch
     it becomes an ``invalid`` verdict with the item's index, and the others are unaffected."""
-    body, read = decoded(await request.body())
+    body = await request.body()
+    body, read = decoded(body) if len(body) < LONG else await run_in_threadpool(decoded, body)
     default = Default(read.verifier, read.config)
     if isinstance(read.items, msgspec.UnsetType):
         try:
