@@ -17,7 +17,6 @@ from typing import Any
 from lydite.errors import InputError
 from lydite.server.errors import RefusedError
 from lydite.server.files import Files
-from lydite.server.jobs.checks import REPORTERS
 from lydite.server.jobs.status import Plan
 from lydite.server.models.models import Model
 from lydite.server.openai.jobs_asked import Dpo, Hyperparameters, JobAsked, Reinforcement, Supervised
@@ -243,8 +242,6 @@ def _merged(recipe: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
     for name, value in extra.items():
         if name in _OWN:
             raise RefusedError(f"has a field of its own: {_OWN[name]}", param=f"x_rlvr.{name}")
-        if name == "report_to" and any(one not in REPORTERS for one in value if isinstance(value, list)):
-            raise RefusedError(f"known: {', '.join(REPORTERS)}", param="x_rlvr.report_to")
         if name not in known:
             stage[name] = value
         elif name == "stages" or not isinstance(value, dict) or not isinstance(recipe.get(name), dict):

@@ -70,7 +70,7 @@ def tasks_of(path: Path, side: Side, grading: Grading) -> tuple[bytes, int]:
         RefusedError: names the file, the line and the field; for a grader that cannot be used, the grader's field.
     """
     until = time.monotonic() + PATIENCE
-    lines, count, graded = [], 0, False
+    lines, places, graded = list[bytes](), dict[str, int](), False
     for number, row in read_rows(path, side):
         if row is None:
             lines.append(b"")
@@ -81,15 +81,16 @@ def tasks_of(path: Path, side: Side, grading: Grading) -> tuple[bytes, int]:
             task = parse_task(document)
             if time.monotonic() < until:
                 check_task(task)
+            if (first := places.setdefault(task.id, number)) != number:
+                raise InputError(f"the same task stands on line {first}", remedy="remove one of the two")
         except InputError as error:
             told = _grader if asked and not graded else _unusable
             raise told(side, number, error) from None
         graded = graded or asked
-        count += 1
         lines.append(canonical(document if asked else task_document(task)))
-    if not count:
+    if not places:
         raise RefusedError("the file holds no rows", param=side)
-    return b"\n".join(lines) + b"\n", count
+    return b"\n".join(lines) + b"\n", len(places)
 
 
 def _task(row: dict[str, Any], grading: Grading) -> dict[str, Any]:
