@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
 
 import msgspec
 
@@ -112,8 +113,7 @@ class Models:
 
     async def _asked(self, question: Ask) -> Answer | Failed:
         for again in (True, False):
-            process = await asyncio.to_thread(self._running)
-            number, future = process.ask(question)
+            process, number, future = await asyncio.to_thread(self._put, question)  # a prompt can be long
             try:
                 return await asyncio.wrap_future(future)
             except asyncio.CancelledError:
@@ -124,14 +124,14 @@ class Models:
                     raise ApiError(503, GONE, code="model_process_lost") from None
         raise AssertionError
 
-    def _running(self) -> Process:
+    def _put(self, question: Ask) -> tuple[Process, int, Future[Answer | Failed]]:
         with self._lock:
             if self._process is None or self._process.gone:
                 try:
                     self._process = Process(self.idle, self.home.folder("models") / "process.log")
                 except UnavailableError as error:
                     raise ApiError(503, str(error), code="model_process_lost") from None
-            return self._process
+            return self._process, *self._process.ask(question)
 
     def _models(self, found: Sequence[Found]) -> list[Model]:
         names = {base: known_as(base) for base in {one.place.base for one in found}}

@@ -23,7 +23,7 @@ _GRADER = {
     "type": "object",
     "required": ["type"],
     "properties": {
-        "type": {"enum": ["string_check", "text_similarity", "python", "multi"]},
+        "type": {"enum": list(TYPES)},
         "name": {"type": "string"},
     },
 }
