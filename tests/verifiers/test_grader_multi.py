@@ -157,6 +157,14 @@ def test_a_part_that_cannot_be_graded_is_no_way_out(formula: str) -> None:
     assert grade("no JSON", formula).score == 0
 
 
+@pytest.mark.parametrize("said", ["one " * 40_000, "nan"])
+def test_nor_is_a_part_that_is_driven_out_of_bounds(said: str) -> None:
+    source = "def grade(sample, item):\n    return float(sample['output_text'])\n"
+    part = {"type": "python", "name": "p", "source": source} if said == "nan" else A
+    verdict = grade(said, "1 - p", {"p": part})
+    assert (verdict.outcome, verdict.score) == (Outcome.INCORRECT, 0.0)
+
+
 def test_where_no_part_has_anything_to_grade_the_whole_has_not() -> None:
     verdict = grade("no JSON", "b", {"b": B})
     assert (verdict.outcome, verdict.reason) == (Outcome.UNPARSEABLE, "b:not_json")

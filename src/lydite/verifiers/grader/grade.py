@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from typing import Protocol
 
@@ -38,10 +39,11 @@ class Grader(Protocol):
 
 
 def scored(score: float, threshold: float | None, shown: str | None = None, detail: str | None = None) -> Grade:
-    """The grade for a number, brought into [0, 1]. NaN and infinities are 0."""
+    """The grade for a number, brought into [0, 1]. NaN and infinities are no number, and count 0."""
+    if not math.isfinite(score):
+        return Grade(0.0, "score_out_of_range", shown, kind=Kind.FAILED, detail=f"the grader says {score}")
     if not 0.0 <= score <= 1.0:
-        told = f"the grader says {score:.6g}"
-        return Grade(1.0 if 1.0 < score < float("inf") else 0.0, "score_out_of_range", shown, detail=told)
+        return Grade(float(score > 1.0), "score_out_of_range", shown, detail=f"the grader says {score:.6g}")
     if score == 1.0:
         return Grade(1.0, "correct", shown, detail=detail)
     if threshold is not None and score >= threshold:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from lydite.errors import InputError, MissingExtraError
 from lydite.verifiers.grader import ngrams
-from lydite.verifiers.grader.grade import Grade, Grader, scored
+from lydite.verifiers.grader.grade import Grade, Grader, Kind, scored
 from lydite.verifiers.grader.sample import Sample
 from lydite.verifiers.grader.templates import Template
 
@@ -38,7 +38,7 @@ def similarity(metric: str, said: Template, reference: Template, threshold: floa
         one, other = said.text(sample), reference.text(sample)
         shown = one if len(one) <= SHOWN else one[:SHOWN] + "…"
         if len(one) > MAX_CHARS or len(other) > MAX_CHARS:
-            return Grade(0.0, "too_long", shown, detail=f"more than {MAX_CHARS} characters")
+            return Grade(0.0, "too_long", shown, kind=Kind.FAILED, detail=f"more than {MAX_CHARS} characters")
         return scored(measure(one, other), threshold, shown, metric)
 
     return grade
