@@ -148,7 +148,7 @@ def conditions(run: int, which: RolloutFilter) -> list[Any]:
     elif which.flag == "any":
         where.append(table.flags != "")
     elif which.flag is not None:
-        where.append(table.flags.contains(f",{plain(which.flag)},", autoescape=True))
+        where.append(table.flags.contains(f",{plain(which.flag)[:200]},", autoescape=True))
     least, most = which.rewards
     if least is not None:
         where.append(table.reward >= least)

@@ -57,7 +57,7 @@ def runs(
     if state is not None:
         where.append(table.state == plain(state))
     if q:
-        where.append(or_(*(column.icontains(plain(q), autoescape=True) for column in (table.id, table.policy))))
+        where.append(or_(*(column.icontains(plain(q)[:1000], autoescape=True) for column in (table.id, table.policy))))
     total = connection.execute(select(func.count()).select_from(tables.runs).where(*where)).scalar()
     if after is not None:
         place = select(table.created, table.number).where(table.id == plain(after))
@@ -151,17 +151,28 @@ def series(
     if end is not None:
         query = query.where(steps.line <= cursors.bound(end))
     found = connection.execute(query).all()
-    fields = [(f"f{at}", float | None, msgspec.field(name=key, default=None)) for at, key in enumerate(wanted)]
-    decode = msgspec.json.Decoder(msgspec.defstruct("Values", fields)).decode
-    values = [msgspec.structs.astuple(decode(one.text)) for one in found]
-    columns = list(zip(*values, strict=True)) if values else [()] * len(wanted)
+    values = _values([one.text for one in found], [key for key in wanted if key in known_keys])
+    nothing = (None,) * len(found)
     return Series(
         line=tuple(one.line for one in found),
         stage=tuple(one.stage for one in found),
         step=tuple(one.step for one in found),
-        columns=dict(zip(wanted, columns, strict=True)) if wanted else {},
+        columns={key: values.get(key, nothing) for key in wanted},
         known=known_keys,
     )
+
+
+def _values(texts: Sequence[str], keys: Sequence[str]) -> dict[str, tuple[float | None, ...]]:
+    """Columns of JSON objects. Most keys can be names of fields, and only what is asked for is decoded."""
+    if not texts or not keys:
+        return dict.fromkeys(keys, ())
+    try:
+        fields = [(f"f{at}", float | None, msgspec.field(name=key, default=None)) for at, key in enumerate(keys)]
+        decode = msgspec.json.Decoder(msgspec.defstruct("Values", fields)).decode
+    except ValueError:
+        rows = [msgspec.json.decode(text, type=dict[str, float | None]) for text in texts]
+        return {key: tuple(row.get(key) for row in rows) for key in keys}
+    return dict(zip(keys, zip(*(msgspec.structs.astuple(decode(text)) for text in texts), strict=True), strict=True))
 
 
 def tasks(connection: Connection, slug: str, *, q: str | None, limit: int, after: str | None) -> Page[TaskRow]:
@@ -170,7 +181,9 @@ def tasks(connection: Connection, slug: str, *, q: str | None, limit: int, after
     table = tables.tasks.c
     query = select(tables.tasks).where(table.run == row["number"]).order_by(table.line)
     if q:
-        query = query.where(or_(*(column.icontains(plain(q), autoescape=True) for column in (table.id, table.prompt))))
+        query = query.where(
+            or_(*(column.icontains(plain(q)[:1000], autoescape=True) for column in (table.id, table.prompt)))
+        )
     if after is not None:
         query = query.where(table.line > cursors.whole(after))
     limit = cursors.limited(limit)

@@ -84,32 +84,20 @@ def take(folder: Path, known: dict[str, Any]) -> Slice:
     found = Slice()
     values = found.values
     values["updated"] = _updated(folder)
-    try:
-        said = _info(folder)
-        if known["generation"] not in ("", said.genesis):
-            raise ReplacedError
-        policy = said.settings.get("policy")
-        values.update(
-            kind=said.kind[:40],
-            created=said.created[:40],
-            state=str(said.state),
-            policy=policy if isinstance(policy, str) else "",
-            head=said.head[:64],
-            settings=said.settings,
-            notes=said.notes,
-            generation=said.genesis,
-            error=None,
-        )
-        _reviews(folder, known, found)
-        _tasks(folder, known, found)
-        _attempts(folder, known, found)
-        _steps(folder, known, found)
-    except InputError as error:
-        found.error = told(error)
-    except OSError as error:
-        found.error = f"cannot be read: {error.strerror}"
+    for part in (_info, _reviews, _tasks, _attempts, _steps):
+        try:
+            part(folder, known, found)
+            continue
+        except InputError as error:
+            reason = told(error)
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror}"
+        if found.error is None:
+            found.error = reason[:1000]
+        if part is _info:
+            break
     if found.error is not None:
-        values.update(state="unreadable", error=found.error[:1000])
+        values.update(state="unreadable", error=found.error)
     return found
 
 
@@ -125,9 +113,23 @@ def _updated(folder: Path) -> float:
     return max(reading.sign(str(folder / name))[2] for name in FILES) / 1e9
 
 
-def _info(folder: Path) -> info.RunInfo:
+def _info(folder: Path, known: dict[str, Any], found: Slice) -> None:
     with reading.opened(folder / info.FILE):
-        return info.read_info(folder)
+        said = info.read_info(folder)
+    if known["generation"] not in ("", said.genesis):
+        raise ReplacedError
+    policy = said.settings.get("policy")
+    found.values.update(
+        kind=said.kind[:40],
+        created=said.created[:40],
+        state=str(said.state),
+        policy=policy if isinstance(policy, str) else "",
+        head=said.head[:64],
+        settings=said.settings,
+        notes=said.notes,
+        generation=said.genesis,
+        error=None,
+    )
 
 
 def _attempts(folder: Path, known: dict[str, Any], found: Slice) -> None:
