@@ -30,6 +30,7 @@ from lydite.server.page.why import own_types, scheme_told
 from lydite.server.service import Service
 from lydite.server.settings import Settings
 from lydite.task import Checker
+from lydite.verdict import Verdict
 from lydite.verifiers import verify
 from lydite.verifiers.registry import BUILTIN, find
 
@@ -160,6 +161,12 @@ def test_every_reason_of_the_examples_has_words() -> None:
                 assert reasons.told(verdict.reason), (name, verdict.reason)
                 if verdict.reason != "schema":  # whose parts name words of JSON Schema
                     assert all(reasons.told(part.reason) for part in verdict.parts), verdict.parts
+
+
+def test_a_verdict_is_told_in_a_sentence() -> None:
+    verdict = Verdict.of(0.5, "missing", "file_exists@1")
+    assert reasons.sentence(verdict).endswith("of the first that fell short: what is asked for is not there.")
+    assert reasons.sentence(Verdict.of(0.5, "my_own", "mine@1")) == "Some of several checks passed."
 
 
 def test_reasons_of_composites_name_the_part() -> None:

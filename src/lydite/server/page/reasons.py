@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from lydite.verdict import Outcome
+from lydite.verdict import Outcome, Verdict
 
 OUTCOMES = {
-    Outcome.CORRECT: "It does the task.",
-    Outcome.PARTIAL: "Some of several checks passed.",
-    Outcome.INCORRECT: "It does not do the task.",
-    Outcome.UNPARSEABLE: "There is nothing in it that could be graded; that is the attempt's own doing.",
-    Outcome.INVALID: "It could not be judged, and that is not the attempt's fault: no score, in no mean.",
+    Outcome.CORRECT: "It does the task",
+    Outcome.PARTIAL: "Some of several checks passed; of the first that fell short",
+    Outcome.INCORRECT: "It does not do the task",
+    Outcome.UNPARSEABLE: "Nothing in it could be graded, which is its own doing",
+    Outcome.INVALID: "It could not be judged, which is not its fault: no score, in no mean",
 }
 
 _WORDS = {
-    "correct": "what was extracted is what is expected",
+    "correct": "all is as expected",
     "incorrect": "what was extracted is not what is expected",
     "ambiguous": "it gives several answers, hedges, or takes its answer back",
     "restated_question": "it repeats the question, or leaves the arithmetic undone, in place of a value",
@@ -75,7 +75,7 @@ _WORDS = {
     "schema": "it does not fit the schema",
     "required": "a field that the schema demands is missing",
     "wrong_value": "fields have other values than expected",
-    "missing": "it is not there",
+    "missing": "what is asked for is not there",
     "present": "it is there",
     "empty": "there is nothing in it",
     "crossed": "tags cross each other",
@@ -112,6 +112,14 @@ _WORDS = {
     "axioms": "it rests on axioms that are not allowed",
     "unsafe": "it switches checks of the prover off",
 }
+
+
+def sentence(verdict: Verdict) -> str:
+    """A verdict's outcome and reason as a sentence."""
+    outcome, reason = OUTCOMES[verdict.outcome], told(verdict.reason)
+    if not reason:
+        return outcome.partition(";")[0] + "."
+    return f"{outcome}: {reason}."
 
 
 def told(reason: str) -> str:

@@ -154,7 +154,7 @@ def verify(
         except ApiError as error:
             problem, status = error.message, error.status
         except (UnavailableError, MissingExtraError) as error:
-            problem, status = str(error), 503
+            problem = str(error)
     said: dict[str, Any] = {"again": again, "problem": problem, "asked": checker, "again_parts": parts}
     said["placeless"] = placeless
     if fragment(request):

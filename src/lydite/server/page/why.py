@@ -68,7 +68,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that the page says of a verdict.
 
     Attributes:
-        outcome, reason: in words; ``reason`` is empty for codes that nobody knows.
+        verdict: in words.
         detail: what the verifier adds.
         expected: what the task expects as a whole; ``parts`` of it beside what came of them.
         left_out: parts that are not shown.
@@ -78,8 +78,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
         no_task: why the task cannot be shown.
     """
 
-    outcome: str
-    reason: str
+    verdict: str
     detail: str
     expected: list[Expected]
     parts: list[PartRow]
@@ -106,8 +105,7 @@ def why(service: Service, run: str, seq: int, record: Record, task: Task | None,
     parts = part_rows(verdict, found)
     today = today_of(task) if task is not None else Today(why_not=no_task)
     return Why(
-        outcome=reasons.OUTCOMES[verdict.outcome],
-        reason=reasons.told(verdict.reason),
+        verdict=reasons.sentence(verdict),
         detail=placeless(verdict.detail),
         expected=found.whole,
         parts=parts[:MOST_PARTS],
