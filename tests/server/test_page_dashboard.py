@@ -63,7 +63,7 @@ def test_a_run_without_training_says_what_was_seen(site: Site) -> None:
     def check(page: Any) -> None:
         text = page.locator("main").inner_text()
         assert "pass@4" in text
-        assert "Hardest tasks" in text
+        assert "Tasks, the hardest first" in text
         assert "What groups can teach" in text
         assert page.locator("#charts").count() == 0
 

@@ -114,7 +114,9 @@ def test_what_was_said_is_text_whatever_it_is(site: Site) -> None:
 def test_a_long_text_opens_in_place_up_to_a_limit(site: Site) -> None:
     page = site.open("/runs/hostile/groups/1")
     said = page.locator(".attempt").nth(1).locator(".said")
-    said.get_by_text("Show all").click()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("e")
     said.get_by_text("200,000 of 2,000,010 characters").wait_for()
     assert said.get_by_text("All of it").get_attribute("href") == "/runs/hostile/rollouts/2"
     site.check(page)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.testclient import TestClient
 from page_making import Site, serving
 from server_making import sampled, trained
 
 from lydite.ledger import RunFolder
 from lydite.server.index.rows import RunRow
+from lydite.server.jobs.status import Plan
 from lydite.server.page import progress
+from lydite.server.service import Service
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +86,42 @@ def test_a_new_run_comes_in_and_its_line_follows_it(site: Site) -> None:
     assert page.evaluate("window.stayed")
     site.check(page)
     shutil.rmtree(site.home / "runs" / "fresh")
+
+
+def test_what_no_job_makes_cannot_be_paused(client: TestClient, home: Path, service: Service) -> None:
+    sampled(home)
+    service.index.refresh()
+    for answer in (client.post("/runs/sampled/job/pause"), client.get("/runs/sampled/log")):
+        assert answer.status_code == 404
+        assert "there is no job" in answer.text
+
+
+@pytest.mark.slow
+def test_a_job_is_watched_and_cancelled(site: Site) -> None:
+    page = site.open("/")
+    page.locator("#live[data-state=on]").wait_for()
+    page.set_default_timeout(90_000)
+    stage = {"kind": "grpo", "optimizer_steps": 500, "num_generations": 4, "prompts_per_step": 2}
+    recipe = {
+        "name": "watched",
+        "policy": "builtin:tiny",
+        "tasks": {"train": {"family": "arithmetic", "levels": [1], "n": 20}, "eval_fraction": 0.2},
+        "evaluation": {"n": 1, "k": [1], "limit": 2, "max_tokens": 16},
+        "stages": [{**stage, "max_completion_length": 16}],
+    }
+    plan = Plan(kind="reinforcement", model="builtin:tiny", model_asked="tiny", recipe=recipe, files={}, name="watched")
+    job = site.service.jobs.create(plan)
+    page.locator(".waiting", has_text="watched").wait_for()
+    line = page.locator(f"[data-run='{job.run}']")
+    line.locator("progress[aria-label='0 grpo']").wait_for()
+    page.once("dialog", lambda dialog: dialog.accept())
+    line.locator("a").first.click()
+    page.get_by_role("button", name="Cancel").click()
+    page.locator(".state.interrupted").wait_for()
+    page.get_by_role("link", name="Log").click()
+    page.locator("pre.words", has_text="Step 1/500").wait_for()
+    assert "cancelled" in page.locator(".heading").inner_text()
+    site.check(page)
 
 
 def test_planned_steps_are_those_of_the_recipe() -> None:

@@ -24,6 +24,8 @@ POINTS = 1000
 SMALL = 120
 """Points of the curves that are shown without script."""
 WARNINGS = 8
+TASKS = 6
+"""Hardest ones that are shown, and easiest ones where there are more."""
 
 
 @views.get("/runs/{run}")
@@ -118,8 +120,8 @@ def numbers(service: Service, run: RunRow) -> dict[str, Any]:
         found |= {
             "signals": counts.signals(run),
             "reasons": counts.reasons(run),
-            "hardest": counts.tasks(run, hardest=True),
-            "easiest": counts.tasks(run, hardest=False),
+            "hardest": counts.tasks(run, hardest=True, limit=TASKS),
+            "easiest": counts.tasks(run, hardest=False, limit=TASKS) if run.tasks > TASKS else (),
             "pass_at": [(part, _pass_at(service, run, part)) for part in phases],
         }
     return found

@@ -117,18 +117,17 @@ class Measured:
 
     def rate(self, run: RunRow, phase: str, k: int = 1) -> Rate | None:
         """pass@k over the tasks of a phase with at least k valid attempts; ``None`` where there is none."""
-        return self._once(run, ("rate", phase, k), lambda: _rate(self._attempts(run.id, phase).values(), k))
+        return self._once(run, ("rate", phase, k), lambda: _rate(self._attempts(run, phase).values(), k))
 
     def attempts_per_task(self, run: RunRow, phase: str) -> int:
         """The least number of attempts that a task got in a phase."""
-        counts = self._once(run, ("attempts", phase), lambda: self._attempts(run.id, phase))
-        return min((valid for valid, _ in counts.values()), default=0)
+        return min((valid for valid, _ in self._attempts(run, phase).values()), default=0)
 
     def difference(self, run: RunRow, a: str, b: str) -> Rate | None:
         """pass@1 of phase b less that of a, over the tasks of both; the interval is paired."""
 
         def make() -> Rate | None:
-            left, right = self._attempts(run.id, a), self._attempts(run.id, b)
+            left, right = self._attempts(run, a), self._attempts(run, b)
             both = [task for task in left if task in right and left[task][0] and right[task][0]]
             values = [right[task][1] / right[task][0] - left[task][1] / left[task][0] for task in both]
             return _mean(values, (-1.0, 1.0)) if values else None
@@ -227,8 +226,11 @@ class Measured:
         with self._engine.connect() as connection:
             return [values for (values,) in connection.execute(query)]
 
-    def _attempts(self, run: str, phase: str) -> dict[str, tuple[int, int]]:
+    def _attempts(self, run: RunRow, phase: str) -> dict[str, tuple[int, int]]:
         """Per task: valid attempts, correct ones."""
+        return self._once(run, ("attempts", phase), lambda: self._count_attempts(run.id, phase))
+
+    def _count_attempts(self, run: str, phase: str) -> dict[str, tuple[int, int]]:
         query = (
             select(groups.c.task, func.sum(groups.c.n - groups.c.invalid), func.sum(groups.c.correct))
             .where(groups.c.run == _number(run), groups.c.phase == phase)

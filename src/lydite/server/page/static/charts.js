@@ -19,9 +19,9 @@ function told(value, share) {
 }
 
 function ticked(value, apart) {
-  if (Math.abs(value) >= 1e5 || (value !== 0 && apart < 1e-5)) return told(value);
-  const places = Math.min(6, Math.max(0, -Math.floor(Math.log10(apart) + 1e-9)));
-  return value.toFixed(places).replace("-", "−");
+  if (Math.abs(value) >= 1e5 || (value !== 0 && apart < 1e-3)) return value.toExponential(1).replaceAll("-", "−");
+  const places = `${Number(apart.toPrecision(4))}`.split(".")[1]?.length ?? 0;
+  return value.toFixed(Math.min(places, 4)).replace("-", "−");
 }
 
 async function load(from) {
@@ -88,7 +88,7 @@ function options(figure, width) {
   const axis = { stroke: text, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1, size: 4 } };
   return {
     width, height: 170, padding: [8, 14, 0, 0],
-    cursor: { sync: { key: run }, focus: { prox: 30 }, drag: { x: true, y: false, dist: 5 }, points: { size: 6 } },
+    cursor: { sync: { key: run }, drag: { x: true, y: false, dist: 5 }, points: { size: 6 } },
     legend: { show: false },
     hooks: { setCursor: [(plot) => valuesAt(figure, plot.cursor.idx)] },
     scales: { x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) }, y: { range } },

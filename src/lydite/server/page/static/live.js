@@ -91,7 +91,7 @@ export async function replace(element, url) {
 
 function part(element) {
   let now = element;
-  const look = throttled(async () => { now = await replace(now, now.dataset.liveSrc); });
+  const look = throttled(async () => { now = await replace(now, now.dataset.liveSrc); }, Number(element.dataset.liveWait ?? WAIT));
   const kinds = (element.dataset.liveKinds ?? KINDS.join(" ")).split(" ");
   for (const topic of element.dataset.live.split(" ")) watch(topic, kinds, look);
 }
