@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,14 @@ def math(number: int = 1, **more: Any) -> dict[str, Any]:
     }
 
 
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Documents]:
+    """Of a service for tests that keep nothing."""
+    made = Service(Settings(home=tmp_path_factory.mktemp("refusing")))
+    yield made.documents
+    made.close()
+
+
 def ids(documents: Documents, **which: Any) -> list[str]:
     found, after = [], None
     while True:
@@ -92,9 +101,9 @@ def test_a_page_is_of_a_workspace_a_status_and_any_of_some_topics(service: Servi
     assert service.documents.workspaces() == [("v", 1), ("w", 3)]
 
 
-def test_a_cursor_that_is_none_is_refused(service: Service) -> None:
+def test_a_cursor_that_is_none_is_refused(refusing: Documents) -> None:
     with pytest.raises(RefusedError, match="go on behind"):
-        service.documents.page(after="doc-0")
+        refusing.page(after="doc-0")
 
 
 def test_one_bad_document_keeps_all_out(service: Service) -> None:
@@ -142,22 +151,22 @@ def test_one_bad_document_keeps_all_out(service: Service) -> None:
         ),
     ],
 )
-def test_what_cannot_be_used_is_refused_by_field(service: Service, given: dict[str, Any], param: str) -> None:
+def test_what_cannot_be_used_is_refused_by_field(refusing: Documents, given: dict[str, Any], param: str) -> None:
     with pytest.raises(RefusedError) as caught:
-        service.documents.create([given], "w")
+        refusing.create([given], "w")
     assert caught.value.param == param
     assert param in caught.value.message
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\0b", "x" * 201, "a\ud800"])
-def test_a_workspace_has_a_name(service: Service, name: str) -> None:
+def test_a_workspace_has_a_name(refusing: Documents, name: str) -> None:
     with pytest.raises(RefusedError):
-        service.documents.create([math()], name)
+        refusing.create([math()], name)
 
 
-def test_too_many_at_once_are_refused(service: Service) -> None:
+def test_too_many_at_once_are_refused(refusing: Documents) -> None:
     with pytest.raises(RefusedError, match="at most"):
-        service.documents.create([math()] * (MOST + 1), "w")
+        refusing.create([math()] * (MOST + 1), "w")
 
 
 def test_a_change_is_kept_and_a_deletion_too(service: Service) -> None:
@@ -172,8 +181,8 @@ def test_a_change_is_kept_and_a_deletion_too(service: Service) -> None:
 
 
 @pytest.mark.parametrize("name", ["doc-0", "../x", "", ".lock", "a/b"])
-def test_an_unknown_id_is_not_found(service: Service, name: str) -> None:
-    for ask in (service.documents.get, service.documents.delete, service.documents.task):
+def test_an_unknown_id_is_not_found(refusing: Documents, name: str) -> None:
+    for ask in (refusing.get, refusing.delete, refusing.task):
         with pytest.raises(NotFoundError):
             ask(name)
 
