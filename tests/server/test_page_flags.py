@@ -14,8 +14,11 @@ import pytest
 from attempts_making import NASTY, episodes, hostile
 from fastapi.testclient import TestClient
 from page_making import Site, serving, until
-from server_making import sampled, trained
+from server_making import make_task, sampled, train_step, trained
 
+from lydite.ledger import RunFolder
+from lydite.ledger.reviews import Decision
+from lydite.sampling import Judge
 from lydite.server.app import create_app
 from lydite.server.index.rows import FlagFilter
 from lydite.server.page.flags_view import PAGE, STEPS
@@ -193,6 +196,33 @@ def test_flags_are_reviewed_by_keyboard(site: Site) -> None:
     assert said == [(rollouts[0], "confirmed"), (rollouts[1], "dismissed"), (rollouts[1], "withdrawn")]
     assert reviews(site.home)[1]["note"] == "looks <b>fine</b>, c and d"
     assert "100 %" in page.locator("#detectors").inner_text()
+    site.check(page)
+
+
+def test_what_others_decide_and_add_is_told(site: Site) -> None:
+    page = site.open("/flags?run=hostile&decision=all")
+    flag = site.service.index.flags(FlagFilter(run="hostile"), limit=1).items[0]
+    until(lambda: page.locator("#live[data-state=on]").count())
+    site.service.index.decide("hostile", flag.seq, flag.detector, flag.version, Decision.DISMISSED)
+    page.locator("#detectors .interval").wait_for()
+    site.service.index.decide("hostile", flag.seq, flag.detector, flag.version, Decision.WITHDRAWN)
+    site.check(page)
+
+
+def test_new_attempts_are_counted_while_one_looks(site: Site) -> None:
+    path = trained(site.home, "growing", steps=1, finish=False)
+    site.service.index.refresh()
+    page = site.open("/runs/growing/rollouts?outcome=correct")
+    heading = page.locator(".heading")
+    until(lambda: page.locator("#live[data-state=on]").count())
+    before = heading.inner_text()
+    with RunFolder.reopen(path) as run:
+        train_step(run, Judge(), 2, make_task(2))
+    heading.get_by_text("Reload").wait_for()
+    assert heading.inner_text() != before
+    rows = page.locator("tr[data-row]").count()
+    heading.get_by_text("Reload").click()
+    until(lambda: page.locator("tr[data-row]").count() > rows)
     site.check(page)
 
 

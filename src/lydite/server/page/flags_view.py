@@ -55,9 +55,11 @@ def inbox(
 ) -> Response:
     """Flags in the order whose beginning is a fair sample; the open ones where nothing else is asked for."""
     which = FlagFilter(run=run, detector=detector, decision=None if decision == "all" else decision, correct=correct)
+    detectors = service.index.detectors(run)
+    if fragment(request):
+        return show(request, "_detectors.html", which=which, detectors=detectors, about=about(), oob=False)
     page = service.index.flags(which, limit=PAGE, after=after)
     found = service.index.runs(limit=MANY_RUNS)
-    detectors = service.index.detectors(run)
     return show(
         request,
         "flags.html",

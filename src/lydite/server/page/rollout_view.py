@@ -44,6 +44,8 @@ def table(request: Request, service: Given, run: Run, _: Filled, which: Rollouts
     """Attempts, by filter."""
     row = service.index.run(run)
     page = service.index.rollouts(run, which, limit=50, after=after)
+    if fragment(request):
+        return show(request, "_counted.html", run=run, row=row, page=page)
     return show(
         request,
         "rollouts.html",
