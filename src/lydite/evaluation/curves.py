@@ -73,7 +73,7 @@ def line_chart(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
         ' role="img" font-family="system-ui, sans-serif" font-size="12">',
         f"<title>{_text(title)}</title>",
-        f"<style>{_style()}</style>",
+        f"<style>{dark_style()}</style>",
         f'<rect {_PAGE} width="{WIDTH}" height="{HEIGHT}" rx="6"/>',
         f'<text {_INK} x="{_LEFT}" y="22" font-size="14" font-weight="600">{_text(title)}'
         f'<tspan {_SOFT} font-size="11" font-weight="400">{_text(note)}</tspan></text>',
@@ -167,7 +167,8 @@ def _legend(lines: Sequence[_Line]) -> list[str]:
     return parts
 
 
-def _style() -> str:
+def dark_style() -> str:
+    """The style sheet of every chart: its colours on dark."""
     lines = "".join(f".s{index}{{stroke:{colour}}}.f{index}{{fill:{colour}}}" for index, colour in enumerate(_DARK))
     page = ".page{fill:#0d1117}.ink{fill:#e6edf3}.soft{fill:#9198a1}.grid{stroke:#30363d}"
     return f"@media (prefers-color-scheme:dark){{{page}{lines}}}"

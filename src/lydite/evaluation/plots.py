@@ -62,22 +62,34 @@ def draw(
 
     Args:
         folder: made when the first chart is written.
+        found, metrics, measured: see ``charts``.
+    """
+    drawn = charts(found, metrics, measured)
+    for name, _, svg in drawn:
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
+    return [(title, f"{name}.svg") for name, title, _ in drawn]
+
+
+def charts(
+    found: Collected, metrics: Sequence[Mapping[str, Any]], measured: Mapping[str, Summary]
+) -> list[tuple[str, str, str]]:
+    """Every curve that the run has data for: name, title and SVG document of each.
+
+    Args:
         found: the run's counts; success, reward, length and the like per training step come from the ledger itself.
         metrics: lines of ``metrics.jsonl``; loss, KL and the like come from the trainer.
         measured: per measured part of the run its summary, for pass@k over k.
     """
-    charts: list[tuple[str, str, str]] = []
+    drawn: list[tuple[str, str, str]] = []
     if any(len(summary.pass_at) > 1 for summary in measured.values()):
-        charts.append(("pass_at_k", "pass@k", _pass_at_k(measured)))
+        drawn.append(("pass_at_k", "pass@k", _pass_at_k(measured)))
     for name, title, label, bounds, read in _STEPS:
         series = [Series(name=stage, points=_points(steps, read)) for stage, steps in found.steps.items()]
-        _append(charts, name, title, label, bounds, series)
+        _append(drawn, name, title, label, bounds, series)
     for name, title in _METRICS.items():
-        _append(charts, name, title, name, None, _metric(metrics, name))
-    for name, _, svg in charts:
-        folder.mkdir(exist_ok=True)
-        (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
-    return [(title, f"{name}.svg") for name, title, _ in charts]
+        _append(drawn, name, title, name, None, _metric(metrics, name))
+    return drawn
 
 
 def _append(

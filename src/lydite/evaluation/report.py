@@ -42,7 +42,7 @@ def write_report(run: RunFolder | str | Path) -> Path:
     folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
     found = collect(folder.rows())
     labels = {task.id: task.difficulty for task in folder.tasks() if task.difficulty}
-    measured = _summaries(found, labels)
+    measured = summaries(found, labels)
     metrics = list(read_metrics(folder.path / "metrics.jsonl"))
     mark = f"-{folder.verdicts}" if folder.verdicts else ""
     path = folder.path / f"{Path(FILE).stem}{mark}.md"
@@ -56,7 +56,7 @@ def write_report(run: RunFolder | str | Path) -> Path:
     return path
 
 
-def _summaries(found: Collected, labels: Mapping[str, str]) -> dict[str, Summary]:
+def summaries(found: Collected, labels: Mapping[str, str]) -> dict[str, Summary]:
     """Every measured part at the same ks: powers of two up to the attempts that every task has, and that number."""
     parts = [found.parts[part] for part in found.measured]
     if not parts:
@@ -127,13 +127,12 @@ def _rates(measured: Mapping[str, Summary]) -> str:
 
 
 def _comparison(found: Collected, measured: Mapping[str, Summary]) -> str:
-    if not {"before", "after"} <= measured.keys():
-        return ""
-    sides = found.parts["before"], found.parts["after"]
     try:
-        results = [paired_tallies(*sides, k=entry.k) for entry in measured["after"].pass_at]
+        results = compared(found, measured)
     except InputError as error:
         return f"## Before and after\n\nNot comparable: {cell(error)}.\n"
+    if not results:
+        return ""
     rows = [
         (
             f"pass@{result.k}",
@@ -145,6 +144,18 @@ def _comparison(found: Collected, measured: Mapping[str, Summary]) -> str:
     ]
     head = ("after - before", "points, 95 % interval", "tasks that rose", "fell", "stayed", "sign test p")
     return f"## Before and after\n\n{sentence(results[0])}\n\n" + table(head, rows)
+
+
+def compared(found: Collected, measured: Mapping[str, Summary]) -> list[Paired]:
+    """After against before for each k; nothing where the run did not measure both.
+
+    Raises:
+        InputError: they cannot be compared.
+    """
+    if not {"before", "after"} <= measured.keys():
+        return []
+    sides = found.parts["before"], found.parts["after"]
+    return [paired_tallies(*sides, k=entry.k) for entry in measured["after"].pass_at]
 
 
 def sentence(result: Paired) -> str:

@@ -23,6 +23,7 @@ from lydite.server.page import (
     compare_view,
     dashboard_view,
     diff_view,
+    export_view,
     flags_view,
     group_view,
     ledger_view,
@@ -75,6 +76,7 @@ ROUTES = (
     compare_view,
     tasks_view,
     ledger_view,
+    export_view,
 )
 
 

@@ -24,6 +24,8 @@ LIMIT = 100
 """Tasks of a page."""
 RUNS = 100
 """Runs that the chooser offers."""
+FEW = 60
+"""Steps at which it is looked which curves a run has."""
 
 Name = Annotated[str | None, Query(max_length=900)]
 Show = Literal["", "fixed", "broken", "same", "unjudged"]
@@ -131,7 +133,7 @@ def _suggestions(service: Service, a: str) -> list[tuple[str, str, str]]:
 
 def _trained(service: Service) -> list[tuple[str, str, str]]:
     """The latest runs that measured a policy more than once: before against after."""
-    found = []
+    found: list[tuple[str, str, str]] = []
     for run in service.index.runs(limit=RUNS).items:
         parts = _parts(service, run)
         if len(parts) > 1 and len(found) < 6:
@@ -151,8 +153,7 @@ def _overlay(service: Service, a: RunRow, b: RunRow) -> Overlay | None:
             return None
         known = {}
         for stage in stages:
-            series = service.index.series(run.id, charts.KEYS, start=stage.first, end=stage.last)
-            known[stage.stage] = charts.present(series)
+            known[stage.stage] = charts.present(measured(service).few(run, stage, FEW))
         rewarded = [one for one in stages if any(chart.id == "reward" for chart in known[one.stage])]
         chosen = (rewarded or list(stages))[-1]
         sides.append((chosen, {chart.id: chart for chart in known[chosen.stage]}))

@@ -170,7 +170,7 @@ def _newest(folder: Path) -> Iterator[Link]:
             outcome=said.verdict.outcome if said.verdict is not None else "",
             name=said.rescoring or said.name,
             of=said.of.seq if said.of is not None else None,
-            hash=hash_in(line + b"\n"),
+            hash=hash_in(line),
         )
 
 
