@@ -183,14 +183,15 @@ def test_hyperparameters_become_a_recipe(idle: TestClient) -> None:
             eval_interval=5,
             eval_samples=6,
         ),
-        x_rlvr={"tasks": {"eval_fraction": 0.2}, "reward": {"preset": "binary"}, "loss_type": "grpo", "lora": {"r": 4}},
+        seed=3,
+        x_rlvr={"tasks": {"eval_fraction": 0.5}, "reward": {"preset": "binary"}, "loss_type": "grpo", "lora": {"r": 4}},
     )
     found = recipe(idle, answer)
     (stage,) = found["stages"]
     assert stage["optimizer_steps"] == 14  # 27 prompts, two a step
     assert (stage["prompts_per_step"], stage["num_generations"], stage["save_every"]) == (2, 16, 5)
     assert (stage["learning_rate"], stage["loss_type"]) == (5e-4, "grpo")
-    assert (found["evaluation"]["n"], found["tasks"]["eval_fraction"]) == (6, 0.2)
+    assert (found["evaluation"]["n"], found["tasks"]["eval_fraction"]) == (6, 0.5)
     assert (found["reward"]["preset"], found["lora"]["r"], found["policy"]) == ("binary", 4, "builtin:tiny")
     hyper = answer.json()["method"]["reinforcement"]["hyperparameters"]
     assert (hyper["n_epochs"], hyper["reasoning_effort"]) == (3, "default")
@@ -304,6 +305,9 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
     (None, {"integrations": [{"type": "mlflow"}]}, "integrations.0.type", "only wandb"),
     (None, {"metadata": {"k": "v" * 513}}, "metadata.k", "512"),
     (None, {"x_rlvr": {"policy": "builtin:tiny"}}, "x_rlvr.policy", "model"),
+    (None, {"x_rlvr": {"tasks": {"train": "x.jsonl"}}}, "x_rlvr.tasks.train", "training_file"),
+    (None, {"x_rlvr": {"tasks": {"eval": "/etc/x.jsonl"}}}, "tasks.eval.files", "own"),
+    (None, {"x_rlvr": {"evaluation": {"n": 2}}}, "tasks.eval", "held-out"),
     (None, {"x_rlvr": {"num_generation": 2}}, "stages.0.num_generation", "did you mean num_generations"),
     (None, {"x_rlvr": {"stages": [{"kind": "sft", "rows": "/etc/passwd", "steps": 1}]}}, "stages.0.rows", "own"),
     (None, {"x_rlvr": {"pip_packages": ["git+https://x"]}}, "stages.0.pip_packages", "no package name"),

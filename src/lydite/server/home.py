@@ -4,7 +4,7 @@
     HOME/.lydite/               mode 0700
         index.sqlite3           the index; ``lydite index rebuild`` makes it again
         tokens.json             hashes of tokens
-        jobs/ID/                job.json, recipe.yaml, tasks.jsonl, state.json, events.jsonl, log.txt
+        jobs/ID/                job.json, recipe.yaml, tasks.jsonl, status.json, state.json, events.jsonl, log.txt
         files/ID/               file.json, data
         documents/ID.json       task documents of workspaces
         cards/DIGEST.json       checker cards of tasks that were probed here

@@ -7,6 +7,7 @@ and writes a checkpoint; a second one ends it at once. Leaves with 0 done, 2 unu
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -83,12 +84,24 @@ def _carry_out(folder: JobFolder, heart: Heart) -> None:
     sides = _sides(recipe, run, resume)
     parts = work(recipe, *sides)
     heart.at("preparing")
+    _name_trackers(folder)
     folder.append(
         "The job goes on" if resume else "The job runs", data={"train_tasks": sides[0], "eval_tasks": sides[1]}
     )
     teller = _Teller(folder, heart, run, Pace(parts))
     train(recipe, run, resume=resume, progress=teller)
     teller.leave()
+
+
+def _name_trackers(folder: JobFolder) -> None:
+    """Where Weights & Biases is told of the job, as the request says."""
+    for one in folder.document().get("request", {}).get("integrations") or ():
+        settings = one.get("wandb") or {}
+        for name in ("project", "entity", "name"):
+            if settings.get(name):
+                os.environ[f"WANDB_{name.upper()}"] = str(settings[name])
+        os.environ.setdefault("WANDB_NAME", folder.id)
+        os.environ["WANDB_TAGS"] = ",".join(map(str, settings.get("tags") or ()))
 
 
 def _sides(recipe: Recipe, run: Path, resume: bool) -> tuple[int, int]:

@@ -15,6 +15,9 @@ from lydite.server.jobs import table
 from lydite.server.jobs.making import PREFIX
 from lydite.server.jobs.store import JobFolder, Standing, State
 
+BEAT = 1.0
+"""Seconds between two notes of a heartbeat in the table."""
+
 
 class Desk:
     """Safe from threads: ``lock`` is held by whoever looks at a job and changes it."""
@@ -23,6 +26,7 @@ class Desk:
         self.home, self.engine, self.bus = home, engine, bus
         self.lock = threading.RLock()
         self._taken: dict[str, int] = {}
+        self._beats: dict[str, float] = {}
 
     def folder(self, job: str) -> JobFolder:
         return JobFolder(self.home.folder("jobs") / job)
@@ -78,6 +82,11 @@ class Desk:
         topic = f"job:{folder.id}"
         with self.lock:
             start = self._taken.get(folder.id)
+            path = folder.path / "events.jsonl"
+            beat = state.time if state is not None else 0.0
+            late = beat - self._beats.get(folder.id, 0.0) >= BEAT
+            if start is not None and not late and (not path.exists() or path.stat().st_size == start):
+                return
             with self.engine.begin() as connection:
                 if start is None:
                     told = table.last_event(connection, topic)
@@ -85,8 +94,9 @@ class Desk:
                 new = list(folder.events(start))
                 for _, event in new:
                     self.bus.put(connection, topic, "event", msgspec.to_builtins(event))
-                if state is not None:
-                    table.heartbeat(connection, folder.id, state.time)
+                if late:
+                    table.heartbeat(connection, folder.id, beat)
+                    self._beats[folder.id] = beat
             self._taken[folder.id] = new[-1][0] if new else start
         if new:
             self.bus.wake()
@@ -94,6 +104,7 @@ class Desk:
     def done_with(self, folder: JobFolder) -> None:
         """A job that is over has nothing new."""
         self._taken.pop(folder.id, None)
+        self._beats.pop(folder.id, None)
 
     def _row(self, folder: JobFolder, standing: Standing, state: State | None) -> dict[str, Any]:
         return table.fields(folder, folder.document(), standing, state)

@@ -93,8 +93,9 @@ def ended(process: subprocess.Popen[bytes]) -> int | None:
 
 def sweep(pid: int, start: str | None) -> None:
     """Kill what is left of the group of a process that is gone and was no child of this one."""
-    found = began(pid)
-    if found is None or found == start:  # a number that another process has now is no group of ours any more
+    if start is None or not start.endswith(f"@{_boot()}"):  # of another machine, or from before it was started
+        return
+    if began(pid) in (None, start):  # a number that another process has now is no group of ours any more
         send(pid, signal.SIGKILL, group=True)
 
 

@@ -237,6 +237,8 @@ _OWN = {"policy": "model", "name": "suffix", "seed": "seed"}
 
 def _merged(recipe: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
     """The recipe with what ``x_rlvr`` says: fields of a recipe, and fields of the stage by themselves."""
+    if isinstance(tasks := extra.get("tasks"), dict) and "train" in tasks:
+        raise RefusedError("has a field of its own: training_file", param="x_rlvr.tasks.train")
     known = Recipe.model_fields
     stage = {}
     for name, value in extra.items():
