@@ -109,7 +109,7 @@ def create(
     title: Line = "",
     topics: Line = "",
     workspace: Line = "",
-    status: Literal["draft", "published"] = "published",
+    status: Annotated[Literal["draft", "published"], Form()] = "published",
 ) -> Response:
     """Keep a new document, or several where the text has several."""
     given = Editing(text=text, title=title, topics=topics, workspace=workspace, status=status)
@@ -139,7 +139,7 @@ def replace(
     text: Text = "",
     title: Line = "",
     topics: Line = "",
-    status: Literal["draft", "published", "archived"] = "published",
+    status: Annotated[Literal["draft", "published", "archived"], Form()] = "published",
 ) -> Response:
     """Keep changes of a document."""
     document = service.documents.get(id)
