@@ -1,4 +1,4 @@
-"""The verification service: the same verdicts as ``lydite verify``, whatever comes; quick ones never behind slow ones."""
+"""The verification service: the verdicts of ``lydite verify``, whatever comes; quick ones never behind slow ones."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lydite.errors import InputError
 from lydite.server.app import create_app
 from lydite.server.judging import STATE, is_quick
 from lydite.server.rlvr.verify_routes import MOST
@@ -28,6 +27,7 @@ from lydite.verifiers.registry import BUILTIN
 
 CASES = Path("/work/shared/cases/math.jsonl")
 CODE = {"type": "code", "config": {"tests": [{"call": "f", "args": [2], "expected": 4}], "timeout": 60}}
+NESTED = {"type": "gate", "config": {"checkers": {"a": {"type": "x.py:f"}}, "gate": "a"}}
 RIGHT = "```python\ndef f(x):\n    return x * 2\n```"
 
 
@@ -55,7 +55,7 @@ def test_one_completion_has_a_verdict(api: TestClient) -> None:
         "reward": 1.0,
         "reason": "correct",
         "extracted": "42",
-        "flags": [],
+        "flags": ["no_visible_work"],
         "verifier": said["verifier"],
     }
     assert said["verifier"].startswith("math@")
@@ -86,20 +86,11 @@ def test_an_items_own_checker_comes_before_the_default(api: TestClient) -> None:
         ({"completion": "x", "verifier": "maths", "gold": "1"}, "checker.type"),
         ({"completion": "x", "verifier": "math"}, "checker.config.answer"),
         ({"completion": "x", "checker": {"config": {}}}, "checker.type"),
-        (
-            {"completion": "x", "checker": {"type": "math", "config": {"answer": "1", "colour": 1}}},
-            "checker.config.colour",
-        ),
+        ({"completion": "x", "verifier": "math", "config": {"colour": 1}, "gold": "1"}, "checker.config.colour"),
         ({"completion": "x", "checker": {"type": "code", "config": {"tests": []}}}, "checker.config.tests"),
         ({"completion": "x", "checker": {"type": "/etc/x.py:f"}}, "checker.type"),
         ({"completion": "x", "verifier": "x.py:f", "gold": "1"}, "checker.type"),
-        (
-            {
-                "completion": "x",
-                "checker": {"type": "gate", "config": {"checkers": {"a": {"type": "x.py:f"}}, "gate": "a"}},
-            },
-            "checker.type",
-        ),
+        ({"completion": "x", "checker": NESTED}, "checker.type"),
     ],
 )
 def test_an_unusable_checker_is_refused_alone_and_told_in_a_batch(api: TestClient, item: Any, param: str) -> None:
@@ -211,19 +202,19 @@ def test_nothing_is_started_before_there_is_something_to_judge() -> None:
     verdicts.close()
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.floats() | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    )
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["type", "config", "checkers"]) | st.text(), inner),
 )
+
+
+@settings(max_examples=50)
+@given(JSON)
 def test_any_checker_is_judged_or_refused(api: TestClient, checker: Any) -> None:
-    verdicts: Verdicts = api.app.state.service.verdicts  # type: ignore[attr-defined]
-    body = json.dumps({"completion": "x", "checker": checker}).encode()
-    try:
-        assert b'"outcome"' in asyncio.run(verdicts.one(body))
-    except InputError as error:
-        assert error.message
+    item = {"completion": "x", "checker": checker}
+    for body in (item, {"items": [item]}):
+        answer = api.post("/v1/rlvr/verify", content=json.dumps(body), headers={"content-type": "application/json"})
+        assert answer.status_code in (200, 400)
 
 
 @pytest.mark.skipif(not CASES.exists(), reason="the labelled cases are not here")

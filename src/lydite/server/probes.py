@@ -123,7 +123,13 @@ class Probes:
         process = subprocess.Popen(
             [sys.executable, "-m", "lydite.server.probing"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
-        late = threading.Timer(self._seconds, process.kill)
+        expired = threading.Event()
+
+        def expire() -> None:
+            expired.set()
+            process.kill()
+
+        late = threading.Timer(self._seconds, expire)
         late.daemon = True
         with self._lock:
             self._running[task.digest] = process
@@ -152,7 +158,7 @@ class Probes:
             with self._lock:
                 del self._running[task.digest]
         if card is None:
-            if time.time() - began >= self._seconds:
+            if expired.is_set():
                 raise _FailedError(f"not done within {self._seconds:.0f} s")
             raise _FailedError("the process that probed it ended")
         return card
