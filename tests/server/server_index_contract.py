@@ -419,6 +419,32 @@ def test_metrics_come_by_column(settled: Index, folders: Path) -> None:
     assert settled.series("sampled").columns == {}
 
 
+def test_nul_is_no_obstacle(home: Path, index: Index) -> None:
+    settings = {"policy": "a\0b", "x": {"\0": ["\0"]}}
+    task = Task(id="a\0b", prompt=(Message(role="user", content="\0"),), checker=Checker(type="math"))
+    path = home / "runs" / "nul"
+    with RunFolder.create(path, kind="sample", settings=settings, tasks=[task]) as run:
+        for number in (0, 7):
+            run.append([graded(number, task="a\0b", words="say \0 it", index=number)])
+            index.refresh()
+        run.metric({"step": 1, "a\0b": 1.0, "kind": "\0"})
+    index.refresh()
+    assert index.run("nul").state == "interrupted"
+    assert index.run("nul").settings == settings
+    assert index.series("nul").columns == {"a\0b": (1.0,)}
+    first, second = index.rollouts("nul", RolloutFilter(task="a\0b")).items
+    assert first.group == second.group
+    assert index.row("nul", first.seq).rollout.task == "a\0b"
+    assert index.find("nul", "sample/a\0b/7").seq == second.seq
+    assert [one.seq for one in index.rollouts("nul", RolloutFilter(q="say \0")).items] == [1, 2]
+    assert index.task("nul", "a\0b") == task
+    folder = RunFolder.open(path)
+    assert [flag.seq for flag in index.flags(FlagFilter(run="nul")).items] == [
+        one.row.seq for one in suspicions(folder, Reviews(path))
+    ]
+    assert index.decide("nul", 1, "no_visible_work", 3, Decision.DISMISSED, "so\0").decision == "dismissed"
+
+
 def test_a_key_may_have_any_name(home: Path, index: Index, templates: Path) -> None:
     shutil.copytree(templates / "trained", home / "runs" / "trained")
     names = ['say "hi"', "back\\slash", "\n", "", "ключ"]

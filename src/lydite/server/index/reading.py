@@ -16,6 +16,9 @@ from lydite.errors import InputError
 BLOCK = 1 << 20
 """Bytes per read."""
 
+NUL = b"\\u0000"
+"""As it stands in JSON. PostgreSQL has no place for it in texts, so none has it in the index."""
+
 Signature = tuple[int, int, int]
 """Of a file: inode, size, time of change in nanoseconds."""
 ABSENT: Signature = (0, 0, 0)
@@ -95,6 +98,22 @@ decode_record = msgspec.json.Decoder(RecordPart).decode
 decode_rescored = msgspec.json.Decoder(RescoredPart).decode
 decode_rollout = msgspec.json.Decoder(RolloutPart).decode
 decode_values = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def without_nul(text: str) -> str:
+    """Text with U+FFFD for NUL."""
+    return text.replace("\0", "\ufffd")
+
+
+def clean(part: msgspec.Struct) -> None:
+    """Take NUL out of the texts of a part, and of the parts in it."""
+    for name in part.__struct_fields__:
+        value = getattr(part, name)
+        if isinstance(value, str):
+            setattr(part, name, without_nul(value))
+        for inner in value if isinstance(value, list) else (value,):
+            if isinstance(inner, msgspec.Struct):
+                clean(inner)
 
 
 def sign(path: str) -> Signature:

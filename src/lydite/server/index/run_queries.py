@@ -12,6 +12,7 @@ from lydite.codec import well_formed
 from lydite.server.database import tables
 from lydite.server.errors import NotFoundError
 from lydite.server.index import cursors
+from lydite.server.index.reading import without_nul
 from lydite.server.index.rows import PhaseRow, RunRow, Series, TaskRow
 from lydite.server.paging import Page
 
@@ -42,7 +43,7 @@ def number(connection: Connection, run: str) -> int:
 
 def plain(text: str) -> str:
     """Text that a database takes: no lone surrogates, no NUL."""
-    return well_formed(text).replace("\0", "�")
+    return without_nul(well_formed(text))
 
 
 def runs(

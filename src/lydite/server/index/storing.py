@@ -67,8 +67,6 @@ def store(connection: Connection, before: dict[str, Any], found: Slice) -> list[
         values["spark"] = spark
     values = {name: value for name, value in values.items() if value != before[name]}
     if values:
-        if connection.dialect.name == "postgresql":
-            values = {name: _without_nul(value) for name, value in values.items()}
         connection.execute(update(tables.runs).where(tables.runs.c.number == run).values(values))
     return told
 
@@ -77,8 +75,6 @@ def write(connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]])
     """Insert rows, their values in the order of the table's columns."""
     if not rows:
         return
-    if connection.dialect.name == "postgresql":
-        rows = [tuple(map(_without_nul, row)) for row in rows]
     connection.exec_driver_sql(_statement(table, connection.dialect), list(rows))
 
 
@@ -88,15 +84,6 @@ def _statement(table: Table, dialect: Dialect) -> str:
     names = ", ".join(quote(column.name) for column in table.columns)
     places = ", ".join(["?" if dialect.name == "sqlite" else "%s"] * len(table.columns))
     return f"INSERT INTO {quote(table.name)} ({names}) VALUES ({places})"  # noqa: S608
-
-
-def _without_nul(value: Any) -> Any:
-    """PostgreSQL has no place for NUL in texts."""
-    if type(value) is str:
-        return value.replace("\0", "�") if "\0" in value else value
-    if type(value) is dict:
-        return {_without_nul(name): _without_nul(item) for name, item in value.items()}
-    return [_without_nul(item) for item in value] if type(value) is list else value
 
 
 def _groups(connection: Connection, run: int, found: Slice, *, fresh: bool) -> None:

@@ -93,7 +93,7 @@ def take(folder: Path, known: dict[str, Any]) -> Slice:
         except OSError as error:
             reason = f"cannot be read: {error.strerror}"
         if found.error is None:
-            found.error = reason[:1000]
+            found.error = reading.without_nul(reason[:1000])
         if part is _info:
             break
     if found.error is not None:
@@ -120,11 +120,11 @@ def _info(folder: Path, known: dict[str, Any], found: Slice) -> None:
         raise ReplacedError
     policy = said.settings.get("policy")
     found.values.update(
-        kind=said.kind[:40],
-        created=said.created[:40],
+        kind=reading.without_nul(said.kind[:40]),
+        created=reading.without_nul(said.created[:40]),
         state=str(said.state),
-        policy=policy if isinstance(policy, str) else "",
-        head=said.head[:64],
+        policy=reading.without_nul(policy) if isinstance(policy, str) else "",
+        head=reading.without_nul(said.head[:64]),
         settings=said.settings,
         notes=said.notes,
         generation=said.genesis,
@@ -195,6 +195,10 @@ class _Attempts:
             raise InputError(f"not the sample that was judged ({record.rollout})", path=path, line=self.line + 1)
         self.line += 1
         rollout = _rollout(sample, path, self.line)
+        name = rollout.id
+        if reading.NUL in line or reading.NUL in sample:
+            reading.clean(record)
+            reading.clean(rollout)
         verdict, reward, counts, phase = record.verdict, record.reward, self.counts, rollout.phase
         stage, step = _place_of(phase)
         if step is None:
@@ -211,7 +215,7 @@ class _Attempts:
             self.reward_sum += reward
         flags, bars = "", False
         if record.flags:
-            flags, bars = self._flags(record, rollout.id, seq)
+            flags, bars = self._flags(record, rollout.id, name, seq)
         self.found.rollouts.append(
             (
                 self.run, seq, rollout.id, group.number, rollout.task, phase, stage, step, rollout.index,
@@ -225,8 +229,8 @@ class _Attempts:
         self.rollouts_offset = begin + len(sample) + 1
         self.bytes += len(sample) + len(line)
 
-    def _flags(self, record: reading.RecordPart, rollout: str, seq: int) -> tuple[str, bool]:
-        """Rows of the flags of an attempt; their names, and whether any bars."""
+    def _flags(self, record: reading.RecordPart, rollout: str, name: str, seq: int) -> tuple[str, bool]:
+        """Rows of the flags of an attempt; their names, and whether any bars. ``name`` is the id as it was written."""
         correct = record.verdict.outcome == "correct"
         self.counts["flagged"] += 1
         self.counts["suspected"] += correct
@@ -241,7 +245,7 @@ class _Attempts:
             review = self.found.decisions.get(key)
             decision, note, time = decided(review)
             bars |= flag.bars if decision is None else decision == Decision.CONFIRMED
-            rank = sha256(f"{rollout}:{flag.detector}".encode("utf-8", "replace"))
+            rank = sha256(f"{name}:{flag.detector}".encode("utf-8", "replace"))
             self.found.flags.append(
                 (self.run, seq, flag.detector, flag.version, flag.bars, correct, decision, note, time, rank)
             )
@@ -253,6 +257,8 @@ class _Attempts:
             said = reading.decode_rescored(line)
         except UNREADABLE as error:
             raise damaged(path, seq, error) from None
+        if reading.NUL in line:
+            reading.clean(said)
         verdict = said.verdict
         self.found.rescored.append(
             (
@@ -317,7 +323,8 @@ def _tasks(folder: Path, known: dict[str, Any], found: Slice) -> None:
                 raise InputError("the task's id has more than 600 characters", path=path, line=number)
             prompt, checker = task.prompt_text[:300], task.checker.type[:100]
             labels = task.split[:20], task.difficulty[:100]
-            row = (known["number"], number, task.id, task.digest, prompt, checker, *labels, at, len(line))
+            texts = (task.id, task.digest, prompt, checker, *labels)
+            row = (known["number"], number, *map(reading.without_nul, texts), at, len(line))
             found.tasks.append(row)
             found.values.update(tasks=number, tasks_offset=at + len(line) + 1)
             if len(found.tasks) >= ROWS:
@@ -343,7 +350,7 @@ def _steps(folder: Path, known: dict[str, Any], found: Slice) -> None:
             values = {name: value for name, value in said.items() if _measured(value)}
             keys.update(dict.fromkeys(values))
             text = msgspec.json.encode(values).decode()
-            found.steps.append((known["number"], number, stage, step, str(kind)[:20], text))
+            found.steps.append((known["number"], number, stage, step, reading.without_nul(str(kind)[:20]), text))
             if len(found.steps) >= ROWS:
                 found.more = True
                 break
@@ -374,6 +381,9 @@ def _reviews(folder: Path, known: dict[str, Any], found: Slice) -> None:
                 review = decode(line)
             except UNREADABLE:
                 continue
+            if reading.NUL in line:
+                texts = {name: reading.without_nul(getattr(review, name)) for name in ("rollout", "detector", "note")}
+                review = msgspec.structs.replace(review, **texts)
             found.decisions[review.key] = review
             if at >= start:
                 found.decided[review.key] = review

@@ -54,7 +54,7 @@ def records(folder: Path, found: Iterable[Mapping[Any, Any]]) -> list[Record]:
 def _record(row: Mapping[Any, Any], descriptor: int, path: Path) -> Record:
     line = reading.piece(descriptor, row["ledger_offset"], row["ledger_length"], path)
     record = read_record(line, path, row["seq"])
-    if record.rollout != row["id"]:
+    if reading.without_nul(record.rollout) != row["id"]:
         raise InputError(_CHANGED, path=path)
     return record
 
@@ -65,6 +65,6 @@ def task(folder: Path, row: Mapping[Any, Any]) -> Task:
     with reading.opened(path) as (descriptor, _):
         line = reading.piece(descriptor, row["offset"], row["length"], path)
     found = read_task(line, path, row["line"])
-    if found.id != row["id"]:
+    if reading.without_nul(found.id) != row["id"]:
         raise InputError(_CHANGED, path=path)
     return found
