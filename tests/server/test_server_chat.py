@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -20,15 +21,18 @@ import numpy as np
 import openai
 import pytest
 from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
 from server_asking import Asked, asking
 
 from lydite.policies import SamplingParams
 from lydite.policies.protocol import Attempt
 from lydite.rollout import Message
+from lydite.server.errors import RefusedError
 from lydite.server.models import worker
 from lydite.server.models.frames import Answer, Ask, Bye, Cancel, Failed, Place, Reply, read
 from lydite.server.models.process import GoneError, Process
-from lydite.server.openai.chat_asked import HARMLESS, NEUTRAL, REFUSED
+from lydite.server.openai.chat_asked import HARMLESS, NEUTRAL, READ, REFUSED, read_asked
 
 QUESTION: list[Any] = [{"role": "user", "content": "What is 2 + 3?"}]
 ADAPTER = {
@@ -83,6 +87,22 @@ def until(true: Callable[[], object], seconds: float = 20.0) -> None:
     while not true():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.02)
+
+
+def test_a_process_that_is_killed_is_told_once_and_replaced(asked: Asked) -> None:
+    """First of all, as it is killed while it loads: so that weights are loaded once for this file."""
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(say, asked)
+        until(lambda: asked.service.models.pid is not None)
+        killed = asked.service.models._process
+        assert killed is not None
+        until(lambda: killed._open)
+        os.kill(killed.pid, signal.SIGKILL)
+        with pytest.raises(openai.InternalServerError) as caught:
+            waiting.result()
+    assert (caught.value.status_code, caught.value.code) == (503, "model_process_lost")
+    assert say(asked).choices[0].message.content
+    assert asked.service.models.pid not in (None, killed.pid)
 
 
 def test_an_answer_in_the_shape_that_clients_read(asked: Asked) -> None:
@@ -174,9 +194,10 @@ def test_what_a_run_trained_can_be_talked_to(asked: Asked) -> None:
     assert own.system_fingerprint != base.system_fingerprint
 
 
-def test_a_prompt_without_room_for_an_answer_is_refused(asked: Asked) -> None:
+@pytest.mark.parametrize("times", [600, 500_000])
+def test_a_prompt_without_room_for_an_answer_is_refused(asked: Asked, times: int) -> None:
     with pytest.raises(openai.BadRequestError) as caught:
-        say(asked, messages=[{"role": "user", "content": "1 + " * 2000}])
+        say(asked, messages=[{"role": "user", "content": "1 + " * times}])
     assert (caught.value.code, caught.value.param) == ("context_length_exceeded", "messages")
 
 
@@ -194,22 +215,6 @@ def test_a_client_that_goes_away_is_not_answered(asked: Asked) -> None:
     finally:
         os.kill(process.pid, signal.SIGCONT)
     assert say(asked, max_completion_tokens=1).choices
-
-
-def test_a_process_that_is_killed_is_told_once_and_replaced(asked: Asked) -> None:
-    say(asked, max_completion_tokens=1)
-    process = asked.service.models._process
-    assert process is not None
-    os.kill(process.pid, signal.SIGSTOP)
-    with ThreadPoolExecutor(1) as threads:
-        waiting = threads.submit(say, asked)
-        until(lambda: process._open)
-        os.kill(process.pid, signal.SIGKILL)
-        with pytest.raises(openai.InternalServerError) as caught:
-            waiting.result()
-    assert (caught.value.status_code, caught.value.code) == (503, "model_process_lost")
-    assert say(asked).choices[0].message.content
-    assert asked.service.models.pid not in (None, process.pid)
 
 
 @pytest.mark.parametrize(
@@ -255,12 +260,28 @@ def test_what_cannot_be_honoured_is_refused_by_name(client: TestClient, change: 
     assert param in answer.json()["error"]["message"] or param == "messages.0"
 
 
+@given(
+    st.dictionaries(
+        st.sampled_from(sorted(READ | HARMLESS | NEUTRAL.keys() | REFUSED.keys())),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+            lambda inner: (
+                st.lists(inner, max_size=3)
+                | st.dictionaries(st.sampled_from(["role", "content", "type", "function", "name", "text"]), inner)
+            ),
+            max_leaves=8,
+        ),
+    )
+)
+def test_any_request_is_read_or_refused(change: dict[str, Any]) -> None:
+    with contextlib.suppress(RefusedError):
+        read_asked({"model": "m", "messages": QUESTION, **change})
+
+
 def test_every_parameter_of_the_client_is_known() -> None:
     from openai.types.chat.completion_create_params import CompletionCreateParamsBase
 
-    from lydite.server.openai.chat_asked import _READ
-
-    mine = HARMLESS | NEUTRAL.keys() | REFUSED.keys() | _READ
+    mine = HARMLESS | NEUTRAL.keys() | REFUSED.keys() | READ
     assert set(CompletionCreateParamsBase.__annotations__) <= mine
 
 

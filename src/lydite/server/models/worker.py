@@ -23,9 +23,10 @@ import msgspec
 
 from lydite.codec import well_formed
 from lydite.errors import InputError, LyditeError
-from lydite.policies.hf import HFPolicy
-from lydite.policies.protocol import Attempt, SamplingParams
+from lydite.policies.hf import HFPolicy, context_length
+from lydite.policies.protocol import Attempt, Prompt, SamplingParams
 from lydite.policies.weights import ModelFolders, load_folders
+from lydite.rollout import FinishReason, prompt_text
 from lydite.server.models.frames import Answer, Ask, Bye, Failed, Place, Question, Reply, pack, read
 
 MODELS = 2
@@ -42,6 +43,25 @@ class Talker(HFPolicy):
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
         self.pieces: dict[int, tuple[str, ...]] = {}  # by identity of the attempt
+        longest = max(map(len, self._tokenizer.get_vocab()), default=1)
+        context = context_length(self._model)
+        self._most = None if context is None else context * max(longest, 1)  # characters that could fit at all
+
+    async def generate(
+        self,
+        prompts: Sequence[Prompt],
+        seeds: Sequence[Sequence[int]],
+        params: SamplingParams,
+        *,
+        indices: Sequence[Sequence[int]] | None = None,
+    ) -> list[list[Attempt]]:
+        """As ``HFPolicy``; what cannot fit is not even made into tokens, which takes seconds for a megabyte."""
+        fits = [self._most is None or len(prompt_text(prompt)) <= self._most for prompt in prompts]
+        asked = [number for number, good in enumerate(fits) if good]
+        said = await super().generate([prompts[n] for n in asked], [seeds[n] for n in asked], params)
+        answers = dict(zip(asked, said, strict=True))
+        long = Attempt(finish=FinishReason.ERROR, error="prompt_too_long")
+        return [answers.get(number, [long] * len(row)) for number, row in enumerate(seeds)]
 
     def _attempt(self, tokens: tuple[int, ...], sampled: Any, params: SamplingParams) -> Attempt:
         attempt = super()._attempt(tokens, sampled, params)

@@ -51,7 +51,8 @@ def check(answer: Answer) -> None:
     """
     for attempt in answer.attempts:
         if attempt.error == "prompt_too_long":
-            told = f"messages: {attempt.prompt_tokens} tokens leave no room for an answer in this model's context"
+            count = f"{attempt.prompt_tokens} tokens" if attempt.prompt_tokens else "they"
+            told = f"messages: {count} leave no room for an answer in this model's context"
             raise RefusedError(told, param="messages", code="context_length_exceeded")
         if attempt.error is not None:
             raise ApiError(503, f"the model failed: {attempt.error}", code="model_failed")

@@ -45,12 +45,13 @@ REFUSED = {
     "verbosity": "ask for it in a message",
     "web_search_options": "models here are offline",
 }
-_READ = frozenset(
+READ = frozenset(
     (
         *("model", "messages", "temperature", "top_p", "top_k", "n", "max_tokens", "max_completion_tokens", "stop"),
         *("seed", "stream", "stream_options", "tools", "tool_choice", "logprobs"),
     )
 )
+"""Parameters that are honoured."""
 ROLES = ("system", "developer", "user", "assistant", "tool")
 
 
@@ -98,7 +99,7 @@ def read_asked(given: Mapping[str, Any]) -> Asked:
 
 def _known(body: Mapping[str, Any]) -> None:
     for name, value in body.items():
-        if name in _READ or name in HARMLESS:
+        if name in READ or name in HARMLESS:
             continue
         told = well_formed(name)[:100]
         if name in NEUTRAL:
