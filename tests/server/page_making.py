@@ -119,6 +119,42 @@ class Site:
         assert page.evaluate("window.pwned === undefined")
 
 
+POOR_CONTRAST = """() => {
+  const numbers = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+  const rgba = (text) => {
+    const parts = numbers(text);
+    const [r, g, b] = text.startsWith("color(") ? parts.slice(0, 3).map((part) => 255 * part) : parts;
+    return [r, g, b, parts[3] ?? 1];
+  };
+  const over = (a, b) => a.slice(0, 3).map((part, at) => part * a[3] + b[at] * (1 - a[3])).concat(1);
+  const light = (color) => color.slice(0, 3).map((part) => part / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+  const found = new Set();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode.textContent.trim();
+    const element = walker.currentNode.parentElement;
+    if (!text || !element.getClientRects().length || element.closest("button:disabled, .skip")) continue;
+    const layers = [];
+    let opacity = 1;
+    for (let at = element; at; at = at.parentElement) {
+      const style = getComputedStyle(at);
+      opacity *= Number(style.opacity);
+      layers.unshift(rgba(style.backgroundColor));
+    }
+    let ground = rgba(getComputedStyle(document.body).backgroundColor);
+    for (const layer of layers) ground = over(layer, ground);
+    const color = rgba(getComputedStyle(element).color);
+    const ink = over([...color.slice(0, 3), color[3] * opacity], ground);
+    const [high, low] = [light(ink), light(ground)].sort((a, b) => b - a);
+    const ratio = (high + 0.05) / (low + 0.05);
+    if (ratio < 4.5) found.add(`${element.tagName}.${element.className} ${text.slice(0, 30)} ${ratio.toFixed(2)}`);
+  }
+  return [...found].slice(0, 8);
+}"""
+"""Texts with less contrast than WCAG's AA asks for; for ``page.evaluate``."""
+
 _TOO_WIDE = """() => {
   const root = document.scrollingElement;
   if (root.scrollWidth <= innerWidth) return "";

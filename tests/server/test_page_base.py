@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
-from page_making import Site, serving
+from page_making import POOR_CONTRAST, Site, serving
 from server_making import HOSTILE, sampled
 
 from lydite.server.page import assets, links, telling
@@ -193,8 +193,17 @@ def test_the_link_of_a_row_is_copied(site: Site) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_has_contrast_enough(site: Site, theme: Any) -> None:
     page = site.open("/", theme=theme)
-    poor = page.evaluate(_CONTRAST)
-    assert not poor, poor
+    assert not page.evaluate(_CONTRAST)
+    for path in (
+        "/",
+        "/runs/sampled",
+        "/runs/sampled/groups",
+        "/runs/sampled/groups/1",
+        "/runs/nested~deeper/groups/1",
+    ):
+        page.goto(site.url + path)
+        poor = page.evaluate(POOR_CONTRAST)
+        assert not poor, (path, poor)
     site.check(page)
 
 

@@ -102,6 +102,27 @@ def test_new_steps_are_added_without_a_reload(site: Site) -> None:
     site.check(page)
 
 
+def test_a_page_out_of_sight_catches_up_when_it_is_seen_again(site: Site) -> None:
+    page = site.open("/runs/going")
+    drawn(page)
+    page.locator("#live[data-state=on]").wait_for()
+    steps = int(page.locator("#curves-count").inner_text().split()[0])
+    page.evaluate(_HIDE, True)
+    page.locator("#live[data-state=off]").wait_for()
+    with RunFolder.reopen(site.home / "runs" / "going") as run:
+        train_step(run, Judge(), steps + 1, make_task(2))
+    site.service.index.refresh()
+    page.evaluate(_HIDE, False)
+    page.locator("#curves-count", has_text=f"{steps + 1} steps").wait_for()
+    site.check(page)
+
+
+_HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
 def test_curves_begin_with_the_first_step_and_follow_the_stages(site: Site) -> None:
     trained(site.home, "young", steps=0, finish=False)
     site.service.index.refresh()

@@ -83,9 +83,13 @@ def test_a_new_run_comes_in_and_its_line_follows_it(site: Site) -> None:
         page.locator("[data-run=fresh]", has_text="3 steps").wait_for()
         run.finish("complete")
     page.locator("[data-run=fresh] .state.complete").wait_for()
+    assert page.locator("#runs-count").inner_text() == "4 in all"
+    with RunFolder.reopen(site.home / "runs" / "sampled") as run:  # one that is further down stays there
+        run.note(seen=True)
+    shutil.rmtree(site.home / "runs" / "fresh")
+    page.locator("[data-run=fresh]").wait_for(state="detached")
     assert page.evaluate("window.stayed")
     site.check(page)
-    shutil.rmtree(site.home / "runs" / "fresh")
 
 
 def test_what_no_job_makes_cannot_be_paused(client: TestClient, home: Path, service: Service) -> None:

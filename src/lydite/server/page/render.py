@@ -7,6 +7,7 @@ goes through ``words`` (or plain escaping), never through ``|safe``; the only ma
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from lydite._version import __version__
 from lydite.errors import InputError, LyditeError
+from lydite.server.deps import service_of
 from lydite.server.errors import ApiError, refused
 from lydite.server.page import assets, links, telling
 from lydite.server.page.spark import spark
@@ -74,7 +76,8 @@ def show(
         headers: more of them.
         context: what the template is given.
     """
-    text = render(template, request=request, fragment=fragment(request), **context)
+    seen = getattr(request.state, "seen", None)
+    text = render(template, request=request, fragment=fragment(request), seen=seen, **context)
     more = {"Cache-Control": "private, no-cache", "Vary": "X-Fragment", **(headers or {})}
     return HTMLResponse(text.encode("utf-8", "replace"), status, more)
 
@@ -85,13 +88,16 @@ def fragment(request: Request) -> bool:
 
 
 class PageRoute(APIRoute):
-    """A route of the page: what cannot be served is told as a page, not as JSON."""
+    """A route of the page: what cannot be served is told as a page, not as JSON. A view says which event was the last
+    before it was made, so that ``live.js`` begins there and nothing is lost between."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
             try:
+                if request.method == "GET" and not fragment(request):
+                    request.state.seen = await asyncio.to_thread(service_of(request).bus.last)
                 return await handler(request)
             except RequestValidationError as error:
                 first = error.errors()[0]

@@ -7,7 +7,7 @@ const KINDS = ["run", "metrics", "rollouts", "flags", "review", "status", "event
 const watchers = []; // {topic, kinds, callback}
 const WAIT = 700; // milliseconds between two looks at the same part
 let source = null;
-let last = null;
+let last = document.body.dataset.seen ?? null; // number of the last event that the page knows
 let retry = 0;
 
 function told(state) {
