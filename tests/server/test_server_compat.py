@@ -47,6 +47,22 @@ def test_openrlhf_gets_rewards_scores_and_logs(api: TestClient) -> None:
     assert said["extra_logs"]["invalid"] == said["extra_logs"]["fault"] == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.train
+def test_openrlhf_gets_what_its_file_would_say(api: TestClient) -> None:
+    pytest.importorskip("torch")
+    from lydite.exports.openrlhf import OpenRLHFReward
+
+    responses = ["so \\boxed{42}<|im_end|>", "41", "", "I cannot", "42<|endoftext|>\n"]
+    labels = ["42", "42", "42", "42", "???"]
+    queries, prompts = [PROMPT + response for response in responses], [PROMPT] * len(responses)
+    expected = OpenRLHFReward("math").reward_func(queries, prompts, labels)
+    said = rewarded(api, responses, labels).json()
+    for name in ("rewards", "scores"):
+        assert said[name] == pytest.approx(expected[name].tolist())
+    for name in ("acc", "fault"):
+        assert said["extra_logs"][name] == expected["extra_logs"][name].tolist()
+
+
 def test_labels_may_be_checkers(api: TestClient) -> None:
     checker = {"type": "exact", "config": {"answer": "yes"}}
     said = rewarded(api, ["yes", "no"], [checker, json.dumps(checker)], "scheme=binary").json()

@@ -6,6 +6,7 @@ cards/DIGEST.json       the checker card of the task with this digest
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from lydite.ledger.files import replace
 from lydite.probes.card import Card
 from lydite.server.errors import RefusedError
 from lydite.server.home import Home
+from lydite.server.tokens import FROM_ENVIRONMENT
 from lydite.task import Task
 
 MOST_WAITING = 100
@@ -121,7 +123,10 @@ class Probes:
 
     def _probed(self, task: Task, began: float) -> Card:
         process = subprocess.Popen(
-            [sys.executable, "-m", "lydite.server.probing"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-P", "-m", "lydite.server.probing"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={name: value for name, value in os.environ.items() if name != FROM_ENVIRONMENT},
         )
         expired = threading.Event()
 

@@ -7,6 +7,7 @@ import json
 import re
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
@@ -28,6 +29,8 @@ __all__ = ["MOST_TRIED", "Card", "Probing", "Problem", "Tasks", "problems_of", "
 
 MOST_TRIED = 100
 """Tasks of one request that are set up, solved and judged."""
+TRYING = 120.0
+"""Seconds that trying the tasks of one request may take; those that are left are told as not tried."""
 WARNINGS = frozenset(
     {"duplicate_prompt", "near_duplicate", "gold_in_setup", "no_hidden_part", "outside_workspace", "scores_untouched"}
     | {"not_tried"}
@@ -84,7 +87,8 @@ class Tasks:
             )
         values = [document.value if document.error is None else document.error for document in documents]
         lines = [document.error.line if document.error else document.line for document in documents]
-        found = problems_of(values, self._rule if tried else None)
+        until = time.monotonic() + TRYING
+        found = problems_of(values, (lambda task: self._tried(task, until)) if tried else None)
         return [msgspec.structs.replace(problem, line=lines[problem.index]) for problem in found]
 
     def probe(self, task: Task) -> Probing:
@@ -112,13 +116,17 @@ class Tasks:
         """Stop what is being probed."""
         self._probes.close()
 
-    def _rule(self, task: Task) -> Iterable[Finding]:
+    def _tried(self, task: Task, until: float) -> Iterable[Finding]:
         from lydite.probes.bench import bench
         from lydite.probes.sound import judged
         from lydite.sampling import Judge
 
-        with self._trying, bench() as own:
-            return [*judged(task, Judge(), own)]
+        with self._trying:
+            if time.monotonic() > until:
+                told = f"the tasks before it took {TRYING:.0f} s: give fewer at once"
+                return [Finding(rule="not_tried", message=told, task=task.id)]
+            with bench() as own:
+                return [*judged(task, Judge(), own)]
 
 
 def problems_of(
