@@ -55,8 +55,9 @@ class Process:
         self._open: dict[int, Future[Answer | Failed]] = {}
         self._left, self.gone = False, False
         self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        for name, work in (("models-write", self._write), ("models-read", self._read)):
-            threading.Thread(target=work, name=name, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, name="models-read", daemon=True)
+        self._reader.start()
+        threading.Thread(target=self._write, name="models-write", daemon=True).start()
 
     @property
     def pid(self) -> int:
@@ -96,6 +97,7 @@ class Process:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._popen.pid, signal.SIGKILL)
             self._popen.wait()
+        self._reader.join(ENDING)
 
     def _write(self) -> None:
         assert self._popen.stdin is not None
