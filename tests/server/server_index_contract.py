@@ -27,7 +27,7 @@ from lydite.ledger.reviews import Decision, Reviews
 from lydite.reward import group_stats, signal
 from lydite.rollout import FinishReason, Message, Rollout, ToolCall
 from lydite.server.database import tables
-from lydite.server.database.engine import open_engine, writing
+from lydite.server.database.engine import open_engine
 from lydite.server.errors import NotFoundError, RefusedError
 from lydite.server.events import Bus
 from lydite.server.home import Home
@@ -404,7 +404,7 @@ def test_a_sparkline_shows_steps_of_training_else_groups(settled: Index, folders
 
 def test_a_run_names_its_job(index: Index, runs: Path) -> None:
     row = {"id": "job-1", "created": 1.0, "status": "running", "kind": "reinforcement", "model": "m", "run": "trained"}
-    with writing(index.engine) as connection:
+    with index.engine.begin() as connection:
         connection.execute(insert(tables.jobs).values(**row, document={}))
     assert {run.id: run.job for run in index.runs().items} == {"trained": "job-1", "sampled": None, "various": None}
 

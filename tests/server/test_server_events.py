@@ -12,7 +12,6 @@ import pytest
 from server_index_contract import opened
 
 from lydite.server import events
-from lydite.server.database.engine import writing
 from lydite.server.events import Bus, Event
 
 
@@ -24,7 +23,7 @@ def bus(home: Path) -> Iterator[Bus]:
 
 
 def put(bus: Bus, *numbers: int, topic: str = "run:a") -> None:
-    with writing(bus.engine) as connection:
+    with bus.engine.begin() as connection:
         for number in numbers:
             bus.put(connection, topic, "rollouts", {"n": number})
     bus.wake()
@@ -58,7 +57,7 @@ def test_events_are_numbered_and_found_behind_a_number(bus: Bus) -> None:
 
 
 def test_what_is_rolled_back_was_never_told(bus: Bus) -> None:
-    with writing(bus.engine) as connection:
+    with bus.engine.begin() as connection:
         bus.put(connection, "run:a", "run", {})
         connection.rollback()
     assert bus.past() == []

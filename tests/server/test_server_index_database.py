@@ -22,7 +22,7 @@ from lydite.cli import main
 from lydite.errors import InputError, MissingExtraError
 from lydite.server.database import engine as databases
 from lydite.server.database import migrating, tables
-from lydite.server.database.engine import BrokenIndexError, open_engine, writing
+from lydite.server.database.engine import BrokenIndexError, open_engine
 from lydite.server.home import Home
 
 
@@ -73,7 +73,7 @@ def test_several_that_open_a_new_home_at_once_all_get_it(home: Path) -> None:
 
 def test_what_is_written_stays_where_it_is_opened_again(home: Path) -> None:
     engine = open_engine(Home(home))
-    with writing(engine) as connection:
+    with engine.begin() as connection:
         connection.execute(insert(tables.marks).values(name="x", value=1))
     engine.dispose()
     again = open_engine(Home(home))
@@ -84,12 +84,12 @@ def test_what_is_written_stays_where_it_is_opened_again(home: Path) -> None:
 
 def test_one_that_reads_and_then_writes_waits_for_its_turn(home: Path) -> None:
     engine = open_engine(Home(home))
-    with writing(engine) as connection:
+    with engine.begin() as connection:
         connection.execute(insert(tables.marks).values(name="n", value=0))
 
     def count() -> None:
         for _ in range(25):
-            with writing(engine) as connection:
+            with engine.begin() as connection:
                 value = connection.execute(select(tables.marks.c.value)).scalar_one()
                 connection.execute(tables.marks.update().values(value=value + 1))
 
@@ -103,9 +103,17 @@ def test_one_that_reads_and_then_writes_waits_for_its_turn(home: Path) -> None:
     engine.dispose()
 
 
+def test_one_that_only_reads_waits_for_nobody(home: Path) -> None:
+    engine = open_engine(Home(home))
+    with engine.begin() as writer, engine.connect() as reader:
+        writer.execute(insert(tables.marks).values(name="n", value=0))
+        assert reader.execute(select(tables.marks.c.value)).all() == []
+    engine.dispose()
+
+
 def test_an_index_of_a_newer_lydite_is_refused(home: Path) -> None:
     engine = open_engine(Home(home))
-    with writing(engine) as connection:
+    with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     engine.dispose()
     with pytest.raises(BrokenIndexError, match=r"newer Lydite.*9999.*update Lydite.*index rebuild") as told:

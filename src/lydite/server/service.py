@@ -40,7 +40,8 @@ class Service:
         return {**found, "jobs": self.jobs.reload()}
 
     def close(self) -> None:
-        """End what is being probed and judged, let go of the database."""
+        """End what is being taken in, probed and judged, let go of the database."""
+        self.index.stop()
         self.tasks.close()
         self.verdicts.close()
         self.engine.dispose()

@@ -38,6 +38,21 @@ class BrokenIndexError(LyditeError):
         super().__init__(f"{reason} ({remedy} `lydite index rebuild`)")
 
 
+class _Engine(Engine):
+    """Transactions that are begun in so many words (``begin``) are there to write, and held from their beginning.
+
+    With SQLite a transaction that reads first and writes later fails where somebody else wrote in between; such a one
+    waits for its turn before it reads. Whoever only reads uses ``connect``, and waits for nobody.
+    """
+
+    @contextlib.contextmanager
+    def begin(self) -> Iterator[Connection]:
+        with self.connect() as plain:
+            connection = plain.execution_options(**{_WRITING: True})
+            with connection.begin():
+                yield connection
+
+
 def open_engine(home: Home, url: str = "") -> Engine:
     """The database of a home, its tables brought to today's shape.
 
@@ -60,19 +75,6 @@ def open_engine(home: Home, url: str = "") -> Engine:
         engine.dispose()
         raise
     return engine
-
-
-@contextlib.contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that writes, held from its beginning.
-
-    With SQLite a transaction that reads first and writes later fails where somebody else wrote in between; this one
-    waits for its turn before it reads.
-    """
-    with engine.connect() as plain:
-        connection = plain.execution_options(**{_WRITING: True})
-        with connection.begin():
-            yield connection
 
 
 def remove_broken(home: Path, url: str = "") -> bool:
@@ -99,7 +101,8 @@ def _engine(home: Home, url: str) -> Engine:
         url = f"postgresql+psycopg://{url.partition('://')[2]}"
     try:
         if url.startswith("sqlite"):
-            engine = create_engine(url, pool_size=8, max_overflow=64, connect_args={"timeout": _BUSY_SECONDS})
+            plain = create_engine(url, pool_size=8, max_overflow=64, connect_args={"timeout": _BUSY_SECONDS})
+            engine: Engine = _Engine(plain.pool, plain.dialect, plain.url)
             event.listen(engine, "connect", _pragmas)
             event.listen(engine, "begin", _begin)
         else:
@@ -135,7 +138,7 @@ def _upgrade(engine: Engine) -> None:
     with engine.connect() as connection:
         if _revision(connection) == HEAD:
             return
-    with writing(engine) as connection:
+    with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
         found = _revision(connection)

@@ -16,7 +16,6 @@ from sqlalchemy import Engine, delete, func, select, update
 from sqlalchemy.exc import OperationalError
 
 from lydite.server.database import tables
-from lydite.server.database.engine import writing
 from lydite.server.events import Bus
 from lydite.server.home import DEPTH, Home
 from lydite.server.index import reading, storing
@@ -114,7 +113,7 @@ class Follower:
             gone = [slug for slug in connection.execute(query).scalars() if slug not in folders]
         for slug in gone:
             with self._mutex:
-                with writing(self.engine) as connection:
+                with self.engine.begin() as connection:
                     row = storing.known(connection, slug, lock=True)
                     if row is not None:
                         storing.drop(connection, row["number"])
@@ -137,7 +136,7 @@ class Follower:
             log.exception("%s cannot be indexed", slug)
             reason = f"cannot be indexed: {type(error).__name__}"
             runs = tables.runs
-            with writing(self.engine) as connection:
+            with self.engine.begin() as connection:
                 done = connection.execute(
                     update(runs).where(runs.c.id == slug).values(state="unreadable", error=reason)
                 )
@@ -153,7 +152,7 @@ class Follower:
         with self.engine.connect() as connection:
             before = storing.known(connection, slug)
         if before is None:
-            with writing(self.engine) as connection:
+            with self.engine.begin() as connection:
                 storing.begin(connection, slug, _iso(signature[0][2]))
                 before = storing.known(connection, slug)
             news.first = True
@@ -161,7 +160,7 @@ class Follower:
         try:
             found = take(Path(path), before)
         except ReplacedError:
-            with writing(self.engine) as connection:
+            with self.engine.begin() as connection:
                 row = storing.known(connection, slug, lock=True)
                 if storing.unchanged(before, row):
                     storing.drop(connection, before["number"])
@@ -173,7 +172,7 @@ class Follower:
         if not found.more and not found.tasks and _same(before, found):
             self._looks[slug] = signature
             return False
-        with writing(self.engine) as connection:
+        with self.engine.begin() as connection:
             now = storing.known(connection, slug, lock=True)
             if not storing.unchanged(before, now):
                 news.tries += 1
@@ -278,7 +277,7 @@ def rebuild(follower: Follower, progress: Progress | None = None) -> dict[str, i
 
     A service that runs on the index meanwhile sees it empty at first, and helps to fill it.
     """
-    with writing(follower.engine) as connection:
+    with follower.engine.begin() as connection:
         for table in (*storing.OF_RUN, tables.runs):
             connection.execute(delete(table))
         storing.add_mark(connection, "rebuilt")
