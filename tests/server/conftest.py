@@ -12,6 +12,8 @@ from lydite.server.app import create_app
 from lydite.server.service import Service
 from lydite.server.settings import Settings
 
+pytest.register_assert_rewrite("server_index_contract")
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:

@@ -1,10 +1,7 @@
 """The index over SQLite."""
 
 import pytest
-
-pytest.register_assert_rewrite("server_index_contract")
-
-from server_index_contract import *  # noqa: E402, F403
+from server_index_contract import *  # noqa: F403
 
 
 @pytest.fixture

@@ -14,18 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from server_index_contract import *  # noqa: F403
+from server_index_contract import opened, various
+from sqlalchemy import select
 
-pytest.register_assert_rewrite("server_index_contract")
-
-from server_index_contract import *  # noqa: E402, F403
-from server_index_contract import opened, various  # noqa: E402
-from sqlalchemy import select  # noqa: E402
-
-from lydite.server.database import tables  # noqa: E402
-from lydite.server.database.engine import open_engine  # noqa: E402
-from lydite.server.home import Home  # noqa: E402
-from lydite.server.index import storing, taking  # noqa: E402
-from lydite.server.index.index import Index  # noqa: E402
+from lydite.server.database import tables
+from lydite.server.database.engine import open_engine
+from lydite.server.home import Home
+from lydite.server.index import storing, taking
+from lydite.server.index.index import Index
 
 psycopg = pytest.importorskip("psycopg")
 FILES = ("tasks.jsonl", "rollouts.jsonl", "ledger.jsonl", "metrics.jsonl")
