@@ -17,9 +17,15 @@ import msgspec
 
 from lydite.errors import UnavailableError
 from lydite.server.models.frames import Answer, Ask, Bye, Cancel, Failed, Reply, pack, read
+from lydite.server.tokens import FROM_ENVIRONMENT
 
 ENDING = 5.0
 """Seconds that the process has to end by itself."""
+
+
+def environment() -> dict[str, str]:
+    """Of processes that hold models: the service's, without its token."""
+    return {name: value for name, value in os.environ.items() if name != FROM_ENVIRONMENT}
 
 
 class GoneError(Exception):
@@ -46,7 +52,12 @@ class Process:
         try:
             with open(log, "wb") as errors:
                 self._popen = subprocess.Popen(  # noqa: S603
-                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    start_new_session=True,
+                    env=environment(),
                 )
         except OSError as error:
             raise UnavailableError(f"the process for models cannot start: {error}") from error

@@ -21,6 +21,7 @@ from lydite.policies.tiny import BUILT_IN
 from lydite.server.home import Home
 from lydite.server.models.catalogue import known_folder
 from lydite.server.models.frames import Place
+from lydite.server.models.process import environment
 
 KNOWN = {**dict.fromkeys(BUILT_IN, ""), "smollm2": ""}
 """Why not, of models that are known by name. The tests look whether it is so."""
@@ -60,7 +61,7 @@ class Support:
     def _look(self, bases: list[str]) -> None:
         command = [sys.executable, "-P", "-m", "lydite.server.models.support", *bases]
         try:
-            done = subprocess.run(command, capture_output=True, timeout=TIMEOUT, check=True)  # noqa: S603
+            done = subprocess.run(command, capture_output=True, timeout=TIMEOUT, check=True, env=environment())  # noqa: S603
             found: dict[str, str] = json.loads(done.stdout)
             kept = found
         except (OSError, subprocess.SubprocessError, ValueError) as error:

@@ -135,6 +135,7 @@ def _read(result: ExecResult) -> _Ran:
     return _Ran(None, fault, failure.evidence or "", loaded)
 
 
+@lru_cache(maxsize=32)  # every task of a set has the same grader
 def _check_source(source: str) -> None:
     if len(source.encode("utf-8", "replace")) > MAX_SOURCE:
         raise InputError(f"has more than {MAX_SOURCE} bytes", field="source", remedy="shorten it")
