@@ -27,7 +27,7 @@ from lydite.ledger.reviews import Decision, Reviews
 from lydite.sampling import Judge, rescore
 from lydite.server.database import tables
 from lydite.server.errors import RefusedError
-from lydite.server.index import following, storing, taking
+from lydite.server.index import following, slices, storing
 from lydite.server.index.index import Index
 from lydite.server.index.rows import FlagFilter, GroupFilter, RolloutFilter
 from lydite.task import Checker, Task
@@ -109,7 +109,7 @@ def test_a_run_taken_in_piece_by_piece_is_the_run_taken_in_at_once(whole: Path, 
     }
     rows = data.draw(st.sampled_from([7, 5000]), label="rows of a slice")
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(taking, "ROWS", rows)
+        patch.setattr(slices, "ROWS", rows)
         path = Path(place) / "runs" / "whole"
         path.mkdir(parents=True)
         shutil.copy(whole / "run.json", path)
@@ -372,8 +372,21 @@ def test_a_task_with_an_endless_name_makes_a_run_unreadable(home: Path, index: I
     assert index.run("long").state == "unreadable"
 
 
+def test_a_line_that_does_not_follow_the_one_before_is_no_endless_loop(
+    home: Path, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "ROWS", 10)
+    path = various(home, "x")
+    ledger = path / "ledger.jsonl"
+    ledger.write_bytes(ledger.read_bytes().replace(b'{"seq":41,"prev":"', b'{"seq":41,"prev":"0'))
+    index.refresh()
+    assert (index.run("x").state, index.run("x").rollouts) == ("unreadable", 40)
+    assert "do not follow each other" in (index.run("x").error or "")
+    assert index.refresh() == []
+
+
 def test_slices_are_seen_one_by_one(home: Path, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(taking, "ROWS", 10)
+    monkeypatch.setattr(slices, "ROWS", 10)
     various(home, "x")
     seen: list[tuple[int, int]] = []
     index.follower.refresh(progress=lambda run, rollouts: seen.append((rollouts, index.run(run).rollouts)))
@@ -382,7 +395,7 @@ def test_slices_are_seen_one_by_one(home: Path, index: Index, monkeypatch: pytes
 
 
 def test_a_long_take_in_can_be_ended(home: Path, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(taking, "ROWS", 10)
+    monkeypatch.setattr(slices, "ROWS", 10)
     various(home, "x")
     index.follower.refresh(progress=lambda run, rollouts: index.stop())
     assert index.run("x").rollouts == 10
@@ -393,7 +406,7 @@ def test_a_surprise_in_one_run_is_told_and_the_others_are_followed(
 ) -> None:
     real = following.take
 
-    def take(folder: Path, known: dict[str, Any]) -> taking.Slice:
+    def take(folder: Path, known: dict[str, Any]) -> slices.Slice:
         if folder.name == "bad":
             raise ZeroDivisionError
         return real(folder, known)
@@ -408,7 +421,7 @@ def test_a_surprise_in_one_run_is_told_and_the_others_are_followed(
 
 
 def _refresh(home: Path, rows: int, begin: Any) -> None:
-    taking.ROWS = rows
+    slices.ROWS = rows
     index = opened(home)
     begin.wait()
     index.refresh()

@@ -21,7 +21,7 @@ from sqlalchemy import select
 from lydite.server.database import tables
 from lydite.server.database.engine import open_engine
 from lydite.server.home import Home
-from lydite.server.index import storing, taking
+from lydite.server.index import slices, storing
 from lydite.server.index.index import Index
 
 psycopg = pytest.importorskip("psycopg")
@@ -115,7 +115,7 @@ def _contents(index: Index) -> dict[str, list[dict[str, Any]]]:
 def test_piece_by_piece_is_the_same_as_at_once_and_as_with_sqlite(
     index: Index, home: Path, templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(taking, "ROWS", 7)
+    monkeypatch.setattr(slices, "ROWS", 7)
     path = home / "runs" / "trained"
     path.mkdir()
     shutil.copy(templates / "trained" / "run.json", path)
@@ -140,7 +140,7 @@ def test_two_services_take_in_everything_once(
 ) -> None:
     import threading
 
-    monkeypatch.setattr(taking, "ROWS", 5)
+    monkeypatch.setattr(slices, "ROWS", 5)
     for name in ("a", "b"):
         various(home, name)
     others = [opened(home, url) for _ in range(2)]

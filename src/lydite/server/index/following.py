@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from sqlalchemy import Engine, delete, func, select, update
 from sqlalchemy.exc import OperationalError
 
@@ -19,13 +18,13 @@ from lydite.server.database import tables
 from lydite.server.events import Bus
 from lydite.server.home import DEPTH, Home
 from lydite.server.index import reading, storing
-from lydite.server.index.taking import FILES, ReplacedError, Slice, take
+from lydite.server.index.news import News
+from lydite.server.index.slices import ReplacedError, Slice
+from lydite.server.index.taking import FILES, take
 
 log = logging.getLogger(__name__)
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=@:,-]{0,199}")
-_FEW = 20
-"""Lines of metrics of which each is told; more of them at once are not news but history."""
 _TRIES = 20
 
 Progress = Callable[[str, int], None]
@@ -62,12 +61,12 @@ class Follower:
             if waiting or not self._begun or self._gone(folders, run):
                 self._drop_missing(folders, run, changed)
                 self._begun = self._begun or run is None
-            pending: dict[str, _News] = {}
+            pending: dict[str, News] = {}
             while waiting and not self._stopped:
                 for slug, path in list(waiting.items()):
                     news = pending.get(slug)
                     if news is None:
-                        news = pending[slug] = _News()
+                        news = pending[slug] = News()
                     with self._mutex:
                         more = self._safely(slug, path, news)
                     if news.changed:
@@ -125,7 +124,7 @@ class Follower:
         if gone:
             self.bus.wake()
 
-    def _safely(self, slug: str, path: str, news: _News) -> bool:
+    def _safely(self, slug: str, path: str, news: News) -> bool:
         """A step; whatever a folder may hold, the others are followed."""
         signature = _signature(path)
         try:
@@ -134,19 +133,20 @@ class Follower:
             raise
         except Exception as error:
             log.exception("%s cannot be indexed", slug)
-            reason = f"cannot be indexed: {type(error).__name__}"
-            runs = tables.runs
-            with self.engine.begin() as connection:
-                done = connection.execute(
-                    update(runs).where(runs.c.id == slug).values(state="unreadable", error=reason)
-                )
-                if done.rowcount:
-                    self.bus.put(connection, f"run:{slug}", "run", {"state": "unreadable", "error": reason})
-            self.bus.wake()
-            self._looks[slug] = signature
+            self._give_up(slug, signature, f"cannot be indexed: {type(error).__name__}")
             return False
 
-    def _step(self, slug: str, path: str, news: _News) -> bool:
+    def _give_up(self, slug: str, signature: tuple[reading.Signature, ...], reason: str) -> None:
+        """Say why a run cannot be read, and leave it alone until it changes."""
+        runs = tables.runs
+        with self.engine.begin() as connection:
+            done = connection.execute(update(runs).where(runs.c.id == slug).values(state="unreadable", error=reason))
+            if done.rowcount:
+                self.bus.put(connection, f"run:{slug}", "run", {"state": "unreadable", "error": reason})
+        self.bus.wake()
+        self._looks[slug] = signature
+
+    def _step(self, slug: str, path: str, news: News) -> bool:
         """Take in one slice of a run; whether there is more."""
         signature = _signature(path)
         with self.engine.connect() as connection:
@@ -160,14 +160,18 @@ class Follower:
         try:
             found = take(Path(path), before)
         except ReplacedError:
+            if news.replaced:
+                self._give_up(
+                    slug, signature, "ledger.jsonl: lines do not follow each other, or change while they are read"
+                )
+                return False
             with self.engine.begin() as connection:
                 row = storing.known(connection, slug, lock=True)
                 if storing.unchanged(before, row):
                     storing.drop(connection, before["number"])
                     storing.begin(connection, slug, _iso(signature[0][2]))
-            news.first = news.changed = True
-            news.tries += 1
-            return news.tries < _TRIES
+            news.first = news.changed = news.replaced = True
+            return True
         news.first = news.first or not (before["ledger_lines"] or before["metrics_lines"] or before["generation"])
         if not found.more and not found.tasks and _same(before, found):
             self._looks[slug] = signature
@@ -186,55 +190,6 @@ class Follower:
         if not found.more:
             self._looks[slug] = signature
         return found.more
-
-
-class _News:
-    """What a refresh has to tell of a run."""
-
-    def __init__(self) -> None:
-        self.first = self.changed = self.history = False
-        self.tries = 0
-        self.new_rollouts = self.new_flags = 0
-        self.rollouts = 0
-        self.state: str | None = None
-
-    def add(self, before: dict[str, Any], found: Slice) -> None:
-        if self.state is None:
-            self.state = before["state"]
-        self.new_rollouts += len(found.rollouts)
-        self.new_flags += len(found.flags)
-        self.rollouts = found.values.get("rollouts", before["rollouts"])
-
-    def told(
-        self, before: dict[str, Any], found: Slice, decided: list[dict[str, Any]]
-    ) -> list[tuple[str, dict[str, Any]]]:
-        """Kinds and data of the events that belong to a slice."""
-        row = {**before, **found.values}
-        told: list[tuple[str, dict[str, Any]]] = []
-        if len(found.steps) > _FEW:
-            self.history = True
-        else:
-            for _, line, stage, step, _, values in found.steps:
-                told.append(
-                    ("metrics", {"line": line, "stage": stage, "step": step, "values": msgspec.json.decode(values)})
-                )
-        told.extend(("review", data) for data in decided)
-        if found.more:
-            return told if before["generation"] else [*told, ("run", summary(row))]
-        if not self.first and self.new_rollouts:
-            told.append(("rollouts", {name: row[name] for name in ("rollouts", "correct", "flagged", "invalid")}))
-        if not self.first and self.new_flags:
-            counts = {name: row[name] for name in ("flagged", "suspected")}
-            told.append(("flags", {**counts, "new": self.new_flags}))
-        if self.first or row["state"] != self.state or self.history:
-            told.append(("run", summary(row)))
-        return told
-
-
-def summary(row: dict[str, Any]) -> dict[str, Any]:
-    """A run in the data of an event."""
-    names = ("kind", "state", "error", "rollouts", "correct", "invalid", "flagged", "suspected", "tasks", "head")
-    return {**{name: row[name] for name in names}, "steps": row["metrics_lines"]}
 
 
 def _same(before: dict[str, Any], found: Slice) -> bool:

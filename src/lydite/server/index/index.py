@@ -108,6 +108,8 @@ class Index:
     def rollouts(
         self, run: str, which: RolloutFilter, *, limit: int = 50, after: str | None = None
     ) -> Page[RolloutRow]:
+        """Attempts. Looking for words (``q``) takes bounded time: its page may have fewer items than ``limit``, even
+        none, and yet a ``next``, which goes on behind the last attempt that was looked at."""
         with self.engine.connect() as connection:
             if not which.q:
                 return rollout_queries.rollouts(connection, run, which, limit=limit, after=after)

@@ -12,8 +12,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from lydite.ledger.reviews import Decision, Key, Review
 from lydite.server.database import tables
+from lydite.server.index.attempts import decided
 from lydite.server.index.gathered import Gathered
-from lydite.server.index.taking import GROUP, Slice, decided
+from lydite.server.index.slices import GROUP, Slice
 
 SPARK = 60
 """Points of a sparkline."""
