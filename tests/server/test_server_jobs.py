@@ -327,6 +327,33 @@ def test_tasks_are_looked_at_before_there_is_a_job(service: Service, home: Path)
     assert list((home / ".lydite/jobs").iterdir()) == []
 
 
+def test_many_tasks_are_looked_at_by_the_job_itself(service: Service, home: Path) -> None:
+    asked = plan()
+    fine = {"prompt": "?" * 1000, "checker": {"type": "math", "config": {"answer": "1"}}}
+    documents = [{**fine, "id": str(number)} for number in range(4500)]
+    documents[4321]["checker"] = {"type": "maths", "config": {}}
+    service.jobs.start()
+    made = service.jobs.create(msgspec.structs.replace(asked, files={"tasks.jsonl": jsonl(documents)}))
+    row = until(service.jobs, made.id, lambda row: row.status.over)
+    service.jobs.stop()
+    assert row.status is Status.FAILED
+    assert "line 4322" in str(row.error)
+    assert "did you mean 'math'" in str(row.error)
+    assert str(home) not in str(row.error)
+    assert row.document["result"]["error_code"] == "invalid_job"
+    assert row.document["result"]["error_param"] == "checker.type"
+
+
+def test_a_job_that_has_hardly_begun_is_paused(service: Service, home: Path) -> None:
+    service.jobs.start()
+    made = service.jobs.create(plan())
+    until(service.jobs, made.id, lambda _: service.jobs.state(made.id) is not None)
+    service.jobs.pause(made.id)
+    until(service.jobs, made.id, Status.PAUSED)
+    assert service.jobs.cancel(made.id).status is Status.CANCELLED
+    service.jobs.stop()
+
+
 def test_pages_of_events_go_backwards_through_a_long_file_with_torn_lines(tmp_path: Path) -> None:
     folder = JobFolder(tmp_path / "ftjob-0123456789abcdef01234567")
     folder.path.mkdir()

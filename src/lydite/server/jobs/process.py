@@ -71,9 +71,17 @@ def launch(command: Sequence[str], folder: Path, log: Path) -> subprocess.Popen[
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
-            env={name: value for name, value in os.environ.items() if name != FROM_ENVIRONMENT} | _ENVIRONMENT,
+            env=_environment(),
             start_new_session=True,
         )
+
+
+def _environment() -> dict[str, str]:
+    """The service's own without its token; folders of modules by their whole path, as the process starts elsewhere."""
+    values = {name: value for name, value in os.environ.items() if name != FROM_ENVIRONMENT} | _ENVIRONMENT
+    if path := values.get("PYTHONPATH"):
+        values["PYTHONPATH"] = os.pathsep.join(os.path.abspath(part) for part in path.split(os.pathsep) if part)
+    return values
 
 
 def ended(process: subprocess.Popen[bytes]) -> int | None:
