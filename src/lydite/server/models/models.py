@@ -105,9 +105,10 @@ class Models:
         raise _error(reply, found.place)
 
     async def aclose(self) -> None:
-        """End the process at the side."""
+        """End the processes at the side."""
         with self._lock:
             process, self._process = self._process, None
+        await asyncio.to_thread(self._support.close)
         if process is not None:
             await asyncio.to_thread(process.end)
 

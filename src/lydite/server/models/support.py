@@ -39,17 +39,19 @@ class Support:
         self._lock = threading.Lock()
         self._kept = self._read()
         self._why = dict(self._kept)  # also what could not be found out, until the service ends
-        self._pending: set[str] = set()
+        self._looking = False  # one look at a time; what comes meanwhile is looked at when it is asked for again
         self._thread: threading.Thread | None = None
+        self._popen: subprocess.Popen[bytes] | None = None
+        self._closed = False
 
     def why_not(self, places: Iterable[Place]) -> dict[str, str]:
         """By base: empty where episodes can be trained, else why not, or ``PENDING``."""
         bases = {place.base: key_of(place.base) for place in places}
         with self._lock:
-            new = {base for base, key in bases.items() if key not in self._why} - self._pending
-            if new:
-                self._pending |= new
-                self._thread = threading.Thread(target=self._look, args=(sorted(new),), daemon=True)
+            new = sorted(base for base, key in bases.items() if key not in self._why)
+            if new and not self._closed and not self._looking:
+                self._looking = True
+                self._thread = threading.Thread(target=self._look, args=(new,), daemon=True)
                 self._thread.start()
             return {base: self._why.get(key, PENDING) for base, key in bases.items()}
 
@@ -58,21 +60,43 @@ class Support:
         while (thread := self._thread) is not None and thread.is_alive():
             thread.join()
 
+    def close(self) -> None:
+        """Look no further."""
+        with self._lock:
+            self._closed = True
+            if self._popen is not None:
+                self._popen.kill()
+        self.wait()
+
     def _look(self, bases: list[str]) -> None:
         command = [sys.executable, "-P", "-m", "lydite.server.models.support", *bases]
         try:
-            done = subprocess.run(command, capture_output=True, timeout=TIMEOUT, check=True, env=environment())  # noqa: S603
-            found: dict[str, str] = json.loads(done.stdout)
-            kept = found
+            found = kept = self._told(command)
         except (OSError, subprocess.SubprocessError, ValueError) as error:
-            _log.warning("models could not be looked at: %s", error)
+            if not self._closed:
+                _log.warning("models could not be looked at: %s", error)
             found, kept = dict.fromkeys(bases, "it could not be looked at; `lydite models check` says more"), {}
         with self._lock:
             self._why.update({key_of(base): why for base, why in found.items()})
             self._kept.update({key_of(base): why for base, why in kept.items()})
-            self._pending.difference_update(bases)
+            self._looking = False
             with contextlib.suppress(StorageError):  # then it is looked at again the next time
                 replace(self._file, json.dumps(self._kept).encode())
+
+    def _told(self, command: list[str]) -> dict[str, str]:
+        with self._lock:
+            if self._closed:
+                return {}
+            self._popen = subprocess.Popen(  # noqa: S603
+                command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
+            )
+        try:
+            said, _ = self._popen.communicate(timeout=TIMEOUT)
+        finally:
+            self._popen.kill()
+            self._popen.wait()
+        found: dict[str, str] = json.loads(said)
+        return found
 
     def _read(self) -> dict[str, str]:
         try:
