@@ -164,7 +164,7 @@ def _told(response: Any) -> bool:
 
 
 def test_no_request_makes_the_service_fail(app: FastAPI) -> None:
-    found = explore(app, int(os.environ.get("EXAMPLES", "3")), os.environ.get("ONLY", ""))
+    found = explore(app, int(os.environ.get("EXAMPLES", "2")), os.environ.get("ONLY", ""))
     assert not found, "\n".join(found)
 
 

@@ -168,29 +168,29 @@ def test_bodies_of_the_right_type_pass(path: str, headers: dict[str, str]) -> No
 
 
 def test_a_service_on_loopback_asks_for_no_token_and_takes_any(client: TestClient) -> None:
-    assert client.get("/openapi.json").status_code == 200
-    assert client.get("/openapi.json", headers={"Authorization": "Bearer wrong"}).status_code == 200
+    assert client.get("/v1/files").status_code == 200
+    assert client.get("/v1/files", headers={"Authorization": "Bearer wrong"}).status_code == 200
 
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"])
 def test_what_comes_through_a_proxy_needs_a_token_on_loopback_too(client: TestClient, home: Path, header: str) -> None:
     through = {header: "192.0.2.9"}
-    assert client.get("/openapi.json", headers=through).status_code == 401
+    assert client.get("/v1/files", headers=through).status_code == 401
     token = _tokens(home).new("proxy")
-    assert client.get("/openapi.json", headers={**through, "x-api-key": token}).status_code == 200
+    assert client.get("/v1/files", headers={**through, "x-api-key": token}).status_code == 200
 
 
 def test_a_token_can_be_asked_for_on_loopback(open_client: Callable[..., TestClient], home: Path) -> None:
     client = open_client(require_token=True)
-    assert client.get("/openapi.json").status_code == 401
-    assert client.get("/openapi.json", headers={"x-api-key": _tokens(home).new("me")}).status_code == 200
+    assert client.get("/v1/files").status_code == 401
+    assert client.get("/v1/files", headers={"x-api-key": _tokens(home).new("me")}).status_code == 200
 
 
 def test_both_headers_carry_a_token(guarded: TestClient, home: Path) -> None:
     token = _tokens(home).new("ci")
-    assert guarded.get("/openapi.json").status_code == 401
+    assert guarded.get("/v1/files").status_code == 401
     for headers in ({"Authorization": f"Bearer {token}"}, {"authorization": f"bearer  {token} "}, {"x-api-key": token}):
-        assert guarded.get("/openapi.json", headers=headers).status_code == 200
+        assert guarded.get("/v1/files", headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,7 @@ def test_both_headers_carry_a_token(guarded: TestClient, home: Path) -> None:
 def test_what_is_no_token_is_refused(guarded: TestClient, home: Path, value: str) -> None:
     tokens = _tokens(home)
     token = tokens.new("ci")
-    answer = guarded.get(
-        "/openapi.json", headers={"Authorization": value.format(token=token, hash=tokens.all()[0].hash)}
-    )
+    answer = guarded.get("/v1/files", headers={"Authorization": value.format(token=token, hash=tokens.all()[0].hash)})
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
     assert answer.json()["error"]["type"] == "authentication_error"
@@ -211,10 +209,10 @@ def test_what_is_no_token_is_refused(guarded: TestClient, home: Path, value: str
 def test_a_token_that_is_revoked_is_refused_at_once(guarded: TestClient, home: Path) -> None:
     tokens = _tokens(home)
     kept, gone = tokens.new("kept"), tokens.new("gone")
-    assert guarded.get("/openapi.json", headers={"x-api-key": gone}).status_code == 200
+    assert guarded.get("/v1/files", headers={"x-api-key": gone}).status_code == 200
     tokens.revoke("gone")
-    assert guarded.get("/openapi.json", headers={"x-api-key": gone}).status_code == 401
-    assert guarded.get("/openapi.json", headers={"x-api-key": kept}).status_code == 200
+    assert guarded.get("/v1/files", headers={"x-api-key": gone}).status_code == 401
+    assert guarded.get("/v1/files", headers={"x-api-key": kept}).status_code == 200
 
 
 def test_the_token_of_the_environment_is_good(
@@ -222,8 +220,8 @@ def test_the_token_of_the_environment_is_good(
 ) -> None:
     monkeypatch.setenv("LYDITE_TOKEN", "a-token-of-the-environment")
     client = open_client(host="0.0.0.0")
-    assert client.get("/openapi.json", headers={"x-api-key": "a-token-of-the-environment"}).status_code == 200
-    assert client.get("/openapi.json", headers={"x-api-key": "a-token-of-the-environmen"}).status_code == 401
+    assert client.get("/v1/files", headers={"x-api-key": "a-token-of-the-environment"}).status_code == 200
+    assert client.get("/v1/files", headers={"x-api-key": "a-token-of-the-environmen"}).status_code == 401
 
 
 def test_a_short_token_of_the_environment_is_refused(tmp_path: Path) -> None:
@@ -237,7 +235,9 @@ def test_paths_without_secrets_are_open(guarded: TestClient) -> None:
     assert guarded.get("/favicon.ico").status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/", "/v1/models", "/healthz/", "/login/x", "/static", "//healthz", "/nothing"])
+@pytest.mark.parametrize(
+    "path", ["/", "/v1/models", "/openapi.json", "/healthz/", "/login/x", "/static", "//healthz", "/nothing"]
+)
 def test_every_other_path_is_not(guarded: TestClient, path: str) -> None:
     assert guarded.get(ELSEWHERE + path).status_code == 401
 
@@ -255,7 +255,7 @@ def test_the_file_of_tokens_tells_none(home: Path) -> None:
 def test_a_damaged_file_of_tokens_lets_nobody_in(guarded: TestClient, home: Path) -> None:
     token = _tokens(home).new("ci")
     (home / ".lydite" / "tokens.json").write_text('[{"name": "ci"')
-    assert guarded.get("/openapi.json", headers={"x-api-key": token}).status_code == 401
+    assert guarded.get("/v1/files", headers={"x-api-key": token}).status_code == 401
     with pytest.raises(InputError, match="damaged"):
         _tokens(home).all()
 
@@ -275,7 +275,7 @@ def test_two_tokens_of_one_name_are_refused(home: Path) -> None:
 # Sessions
 
 
-def _enter(client: TestClient, token: str, target: str = "/openapi.json") -> object:
+def _enter(client: TestClient, token: str, target: str = "/v1/files") -> object:
     return client.post("/login", data={"token": token, "next": target})
 
 
@@ -288,7 +288,7 @@ def test_a_browser_is_sent_to_the_login_and_back(guarded: TestClient, home: Path
     assert 'value="/flags?run=a&amp;detector=b"' in page.text
     entered = _enter(guarded, token, "/flags?run=a&detector=b")
     assert entered.headers["location"] == "/flags?run=a&detector=b"
-    assert guarded.get("/openapi.json").status_code == 200
+    assert guarded.get("/v1/files").status_code == 200
 
 
 def test_the_cookie_is_no_token_and_no_script_reads_it(guarded: TestClient, home: Path) -> None:
@@ -310,13 +310,14 @@ def test_a_wrong_token_opens_no_session(guarded: TestClient, home: Path) -> None
 def test_a_session_ends_with_its_token_and_at_the_logout(guarded: TestClient, home: Path) -> None:
     tokens = _tokens(home)
     _enter(guarded, tokens.new("a"))
-    assert guarded.get("/openapi.json").status_code == 200
+    assert guarded.get("/v1/files").status_code == 200
     tokens.revoke("a")
-    assert guarded.get("/openapi.json").status_code == 401
+    assert guarded.get("/v1/files").status_code == 401
     _enter(guarded, tokens.new("b"))
     kept = dict(guarded.cookies)
     assert guarded.post("/logout").headers["location"] == "/login"
-    assert guarded.get("/openapi.json", cookies=kept).status_code == 401
+    guarded.cookies.update(kept)
+    assert guarded.get("/v1/files").status_code == 401
 
 
 def test_no_form_of_another_site_logs_in(guarded: TestClient, home: Path) -> None:
@@ -414,7 +415,7 @@ def test_static_files_are_kept_and_the_rest_is_not(client: TestClient) -> None:
     page = client.get("/nothing", headers={"Accept": "text/html"}).text
     style = page.split('rel="stylesheet" href="')[1].split('"')[0]
     assert "immutable" in client.get(style).headers["cache-control"]
-    assert client.get("/openapi.json").headers["cache-control"] == "no-store"
+    assert client.get("/v1/files").headers["cache-control"] == "no-store"
 
 
 @pytest.mark.parametrize(
