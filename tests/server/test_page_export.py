@@ -124,6 +124,17 @@ def test_the_service_sends_it_with_a_policy_of_its_own(client: TestClient, home:
     assert client.get("/runs/sampled/export.html?groups=x").status_code == 400
 
 
+def test_a_damaged_run_is_told_without_saying_where_it_lies(client: TestClient, home: Path, service: Service) -> None:
+    path = sampled(home)
+    service.index.refresh()
+    data = (path / "rollouts.jsonl").read_bytes()
+    (path / "rollouts.jsonl").write_bytes(data.replace(b"think", b"thonk"))
+    answer = client.get("/runs/sampled/export.html")
+    assert answer.status_code == 400
+    assert "not the sample that was judged" in answer.text
+    assert str(home) not in answer.text
+
+
 def test_it_opens_offline_and_nothing_in_it_runs(site: Site, tmp_path: Path) -> None:
     page: Any = site.open("/runs/hostile/export.html", width=360)
     assert page.locator("h1").inner_text() == "hostile"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from lydite.errors import InputError, LyditeError
@@ -43,6 +44,11 @@ class RefusedError(ApiError):
 def refused(error: InputError) -> RefusedError:
     """An error about input, as an answer. Paths of this machine are left out."""
     message = error.message + (f" ({error.remedy})" if error.remedy else "")
+    if error.path is not None:
+        path = Path(error.path)
+        for place in (path, path.parent):
+            if place.is_absolute() and place.name:
+                message = message.replace(str(place), place.name)
     if error.line is not None:
         message = f"line {error.line}: {message}"
     return RefusedError(message, param=error.field)
