@@ -341,6 +341,37 @@ def test_what_is_refused_and_why(
     assert idle.get("/v1/fine_tuning/jobs").json()["data"] == []
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"metadata": {"k": "\ud800"}},
+        {"suffix": "\ud800"},
+        {"x_rlvr": {"lora": {"target_modules": "\ud800"}}},
+        {"x_rlvr": {"\ud800": 1}},
+        {"method": reinforcement(LIKE | {"name": "\ud800\x00"})},
+        {"method": reinforcement(LIKE | {"reference": "\ud800"})},
+        {"model": "\ud800\x00"},
+        {"training_file": "\ud800"},
+        {"x_rlvr": {"verifier": "\ud800"}},
+        {"x_rlvr": {"trl": {"optim": "\x00"}}},
+    ],
+)
+def test_texts_that_are_none(idle: TestClient, where: dict[str, Any]) -> None:
+    service: Service = idle.app.state.service  # type: ignore[attr-defined]
+    body = {"model": "builtin:tiny", "training_file": upload(service.files, rows(1)), "method": reinforcement()} | where
+    answer = idle.post("/v1/fine_tuning/jobs", content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert answer.status_code in (200, 400), answer.text
+    for path in ("/v1/fine_tuning/jobs", "/v1/rlvr/jobs"):
+        assert idle.get(path).status_code == 200
+
+
+def test_rows_with_odd_characters(idle: TestClient) -> None:
+    for text in ("\\ud800", "\\u0000", "\u202e"):
+        data = f'{{"messages": [{{"role": "user", "content": "a{text}"}}], "answer": "b{text}"}}\n'.encode()
+        answer = made(idle, data, method=reinforcement(TRICK))
+        assert answer.status_code in (200, 400), answer.text
+
+
 def test_states_and_unknown_jobs(idle: TestClient) -> None:
     job = made(idle).json()["id"]
     base = f"/v1/fine_tuning/jobs/{job}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from lydite.errors import InputError, MissingExtraError, UnavailableError
@@ -98,10 +99,9 @@ def check_task(task: Task) -> None:
         raise InputError(str(error), field="checker.type") from None
 
 
-def told(error: InputError, files: Mapping[str, str] | None = None) -> InputError:
-    """An error about a job's own file, told without where it lies; ``files``: how the caller calls each."""
-    if error.path is None:
-        return error
-    name = str(error.path).rpartition("/")[2]
-    name = (files or {}).get(name, name)
-    return InputError(f"{error.message} (in {name})", line=error.line, field=error.field, remedy=error.remedy)
+def told(error: InputError, folder: Path) -> InputError:
+    """An error about a file of a job's folder, told without where that lies."""
+    message = error.message.replace(f"{folder}/", "")
+    if error.path is not None:
+        message += f" (in {Path(error.path).name})"
+    return InputError(message, line=error.line, field=error.field, remedy=error.remedy)

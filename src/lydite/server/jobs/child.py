@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
             return 3
         except LyditeError as error:
             print(f"error: {error}")
-            _fail(heart, error)
+            _fail(folder, heart, error)
             return error.exit_code if isinstance(error, InputError) else 1
         except BaseException as error:
             traceback.print_exc()
@@ -59,14 +59,14 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
-def _fail(heart: Heart, error: LyditeError) -> None:
+def _fail(folder: JobFolder, heart: Heart, error: LyditeError) -> None:
     from lydite.server.jobs.checks import told
 
     if not isinstance(error, InputError):
         code = "storage" if isinstance(error, StorageError) else "unavailable"
         heart.end("failed", str(error)[:2000], code=code)
         return
-    known = told(error)
+    known = told(error, folder.path)
     place = f"line {known.line}: " if known.line is not None else ""
     remedy = f" ({known.remedy})" if known.remedy else ""
     field = f"{known.field}: " if known.field else ""

@@ -184,7 +184,7 @@ class Keeper:
             why = process.named(code)
         now = process.ooms()
         if code == -signal.SIGKILL and now is not None and standing.ooms is not None and now > standing.ooms:
-            why += ", probably by the kernel for want of memory"
+            why += ", perhaps by the kernel for want of memory"
         words = last_words(folder, self.desk.home)
         return f"{why}; resume goes on from the last checkpoint" + (f". Last lines:\n{words}" if words else "")
 

@@ -13,7 +13,7 @@ import msgspec
 from lydite.codec import sha256
 from lydite.errors import InputError
 from lydite.ledger.files import replace, storage, sync_folder
-from lydite.server.errors import refused
+from lydite.server.errors import RefusedError, refused
 from lydite.server.home import Home
 from lydite.server.jobs.checks import check_files, check_recipe, check_task, told
 from lydite.server.jobs.status import Plan
@@ -50,7 +50,9 @@ def make(home: Home, plan: Plan) -> JobFolder:
             draft.rename(folder)
         sync_folder(jobs)
     except InputError as error:
-        raise refused(told(error)) from None
+        raise refused(told(error, draft)) from None
+    except UnicodeEncodeError:
+        raise RefusedError("the request holds lone surrogates, which are no text") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return JobFolder(folder)

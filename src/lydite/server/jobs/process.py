@@ -18,6 +18,7 @@ from pathlib import Path
 from lydite.server.tokens import FROM_ENVIRONMENT
 
 _PROC = Path("/proc")
+_OWN = "memory.events.local"
 _ENVIRONMENT = {"PYTHONUNBUFFERED": "1"}
 
 
@@ -50,7 +51,7 @@ def _asked(pid: int) -> str | None:
         check=False,
     )
     state, _, start = done.stdout.strip().partition(" ")
-    return None if not state or state.startswith("Z") else " ".join(start.split())[:40]
+    return None if not state or state.startswith("Z") else f"{' '.join(start.split())[:39]}@"
 
 
 def alive(pid: int | None, start: str | None) -> bool:
@@ -129,8 +130,9 @@ def named(code: int) -> str:
 
 
 def ooms() -> int | None:
-    """How many processes the kernel has killed for want of memory here; ``None`` where that cannot be known."""
-    for path, word in ((_group() / "memory.events", "oom_kill"), (_PROC / "vmstat", "oom_kill")):
+    """How many processes the kernel has killed for want of memory in the control group of this process (those of
+    sandboxes have groups of their own), or on the whole machine; ``None`` where that cannot be known."""
+    for path, word in ((_group() / _OWN, "oom_kill"), (_PROC / "vmstat", "oom_kill")):
         try:
             for line in path.read_text().splitlines():
                 name, _, value = line.partition(" ")
@@ -148,4 +150,4 @@ def _group() -> Path:
         place = (_PROC / "self/cgroup").read_text().rpartition("::")[2].strip().lstrip("/")
     except OSError:
         return root
-    return root / place if (root / place / "memory.events").exists() else root
+    return root / place if (root / place / _OWN).exists() else root
