@@ -574,6 +574,7 @@ def test_filters_take_anything(settled: Index, folders: Path) -> None:
     for text in ("", "\0", "\ud800", "'; DROP TABLE runs; --", "x" * 100_000):
         which = RolloutFilter(phase=text, task=text, outcomes=(text,), flag=text, reason=text, finish=text, q=text)
         assert not settled.rollouts("various", which).items
+        assert not settled.rollouts("various", RolloutFilter(reason=text)).total
         assert not settled.groups("various", GroupFilter(phase=text, task=text, signals=(text,))).items
         settled.flags(FlagFilter(detector=text, decision=text))
         settled.runs(kind=text, state=text, q=text)

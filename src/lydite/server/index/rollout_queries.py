@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from sqlalchemy import Connection, func, select, tuple_
 
 from lydite.server.database import tables
@@ -20,6 +21,7 @@ _NAMES = (
 _COLUMNS = {"seq": "seq", "reward": "reward", "tokens": "completion_tokens", "seconds": "seconds"}
 Place = tuple[float | None, int]
 """In an order of attempts: the value that is sorted by, and the line of the ledger."""
+_FEW_GROUPS = 64
 _AGGREGATED = frozenset({"correct", "partial", "incorrect", "unparseable", "invalid"})
 
 
@@ -52,30 +54,65 @@ def place(connection: Connection, run: int, which: RolloutFilter, cursor: str) -
 
 def seqs(connection: Connection, run: int, which: RolloutFilter, behind: Place | None, limit: int) -> list[int]:
     """Lines of the ledger of attempts that a filter leaves (``q`` left aside), in its order, from a place on."""
-    table, column, filters = tables.rollouts.c, _column(which), conditions(run, which)
+    table, column = tables.rollouts.c, _column(which)
+    filters, groups = narrowed(connection, run, which)
+    # A sum keeps the database from choosing an index by the order that is asked for. Attempts of a few groups are
+    # fetched and sorted; with other filters all are read through in one narrow index, rather than each being fetched in
+    # the order of another one to be looked at.
+    seq = table.seq + 0 if groups else table.seq
     where, down = [table.run == run, *filters], which.sort.startswith("-")
     if column is table.seq:
         if behind is not None:
-            where.append(column < behind[1] if down else column > behind[1])
-        order = column.desc() if down else column
-        return list(connection.execute(select(column).where(*where).order_by(order).limit(limit)).scalars())
-    # With filters, all attempts are read through in one narrow index; in the order of another one, each would have to
-    # be fetched to be looked at. The sum keeps the database from choosing that.
+            where.append(seq < behind[1] if down else seq > behind[1])
+        query = select(table.seq).where(*where).order_by(seq.desc() if down else seq)
+        return list(connection.execute(query.limit(limit)).scalars())
     value = column + 0 if filters else column
     found: list[int] = []
     if behind is None or behind[0] is not None:
         some = select(table.seq).where(*where, value.is_not(None))
         if behind is not None:
-            pair, last = tuple_(value, table.seq), tuple_(*behind)
+            pair, last = tuple_(value, seq), tuple_(*behind)
             some = some.where(pair < last if down else pair > last)
-        some = some.order_by(value.desc(), table.seq.desc()) if down else some.order_by(value, table.seq)
+        some = some.order_by(value.desc(), seq.desc()) if down else some.order_by(value, seq)
         found.extend(connection.execute(some.limit(limit)).scalars())
     if len(found) < limit and column.nullable:
-        rest = select(table.seq).where(*where, value.is_(None)).order_by(table.seq)
+        rest = select(table.seq).where(*where, value.is_(None)).order_by(seq)
         if behind is not None and behind[0] is None:
-            rest = rest.where(table.seq > behind[1])
+            rest = rest.where(seq > behind[1])
         found.extend(connection.execute(rest.limit(limit - len(found))).scalars())
     return found
+
+
+def narrowed(connection: Connection, run: int, which: RolloutFilter) -> tuple[list[Any], bool]:
+    """What a filter asks of rows of the table; the groups themselves, and true, where it leaves only a few of them."""
+    groups = tables.groups.c
+    of_groups = _of_groups(groups, which)
+    if of_groups:
+        query = select(groups.number).where(groups.run == run, *of_groups).limit(_FEW_GROUPS + 1)
+        numbers = list(connection.execute(query).scalars())
+        if len(numbers) <= _FEW_GROUPS:
+            rest = msgspec.structs.replace(which, phase=None, stage=None, steps=(None, None), task=None)
+            # That every record has a length is said for what is not in the narrow index: it is not read through then.
+            table = tables.rollouts.c
+            return [table.group.in_(numbers), table.ledger_length > 0, *conditions(run, rest)], True
+    return conditions(run, which), False
+
+
+def _of_groups(table: Any, which: RolloutFilter) -> list[Any]:
+    """What a filter asks of groups, or of the columns of attempts that say the same."""
+    where: list[Any] = []
+    if which.phase is not None:
+        where.append(table.phase == run_queries.plain(which.phase))
+    if which.stage is not None:
+        where.append(table.stage == cursors.bound(which.stage))
+    low, high = map(cursors.bound, which.steps)
+    if low is not None:
+        where.append(table.step >= low)
+    if high is not None:
+        where.append(table.step <= high)
+    if which.task is not None:
+        where.append(table.task == run_queries.plain(which.task))
+    return where
 
 
 def ordered(
@@ -126,21 +163,14 @@ def fetched(connection: Connection, run: int, seqs: list[int]) -> list[Mapping[A
 def conditions(run: int, which: RolloutFilter) -> list[Any]:
     """What a filter asks of rows of the table, ``q`` left aside."""
     table, plain = tables.rollouts.c, run_queries.plain
-    where: list[Any] = []
-    for column, value in ((table.phase, which.phase), (table.reason, which.reason), (table.finish, which.finish)):
-        if value is not None:
-            where.append(column == plain(value))
-    if which.stage is not None:
-        where.append(table.stage == cursors.bound(which.stage))
-    low, high = map(cursors.bound, which.steps)
-    if low is not None:
-        where.append(table.step >= low)
-    if high is not None:
-        where.append(table.step <= high)
+    where = _of_groups(table, msgspec.structs.replace(which, task=None))
     if which.task is not None:
         groups = tables.groups.c
         of_task = select(groups.number).where(groups.run == run, groups.task == plain(which.task))
         where.append(table.group.in_(of_task))
+    for column, value in ((table.reason, which.reason), (table.finish, which.finish)):
+        if value is not None:
+            where.append(column == plain(value))
     if which.outcomes:
         where.append(table.outcome.in_([plain(one) for one in which.outcomes]))
     if which.flag == "none":
@@ -151,17 +181,17 @@ def conditions(run: int, which: RolloutFilter) -> list[Any]:
         where.append(table.flags.contains(f",{plain(which.flag)[:200]},", autoescape=True))
     least, most = which.rewards
     if least is not None:
-        where.append(table.reward >= least)
+        where.append(table.reward + 0 >= least)
     if most is not None:
-        where.append(table.reward <= most)
+        where.append(table.reward + 0 <= most)
     return where
 
 
 def count(connection: Connection, run: int, which: RolloutFilter) -> int | None:
     """How many there are, where groups know it."""
-    if which.flag is not None or which.rewards != (None, None) or which.reason or which.finish or which.q:
+    if which.q or (which.flag, which.rewards, which.reason, which.finish) != (None, (None, None), None, None):
         return None
-    if (which.phase, which.stage, which.steps, which.task) == (None, None, (None, None), None) and not which.outcomes:
+    if not which.outcomes and not _of_groups(tables.groups.c, which):
         return connection.execute(select(tables.runs.c.rollouts).where(tables.runs.c.number == run)).scalar()
     if not _AGGREGATED.issuperset(which.outcomes):
         return 0
@@ -170,18 +200,7 @@ def count(connection: Connection, run: int, which: RolloutFilter) -> int | None:
     total: Any = named[0]
     for one in named[1:]:
         total = total + one
-    query = select(func.sum(total)).where(groups.run == run)
-    if which.phase is not None:
-        query = query.where(groups.phase == run_queries.plain(which.phase))
-    if which.stage is not None:
-        query = query.where(groups.stage == cursors.bound(which.stage))
-    low, high = map(cursors.bound, which.steps)
-    if low is not None:
-        query = query.where(groups.step >= low)
-    if high is not None:
-        query = query.where(groups.step <= high)
-    if which.task is not None:
-        query = query.where(groups.task == run_queries.plain(which.task))
+    query = select(func.sum(total)).where(groups.run == run, *_of_groups(groups, which))
     return int(connection.execute(query).scalar() or 0)
 
 

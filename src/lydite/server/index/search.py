@@ -74,7 +74,7 @@ class _Search:
         q = well_formed((which.q or "")[:_LONGEST])
         self.words, self.escaped = q.encode().lower(), msgspec.json.encode(q)[1:-1].lower()
         self.needle = Needle(self.escaped)
-        self.conditions = rollout_queries.conditions(self.run, which)
+        self.conditions, _ = rollout_queries.narrowed(connection, self.run, which)
 
     def within(self, line: bytes) -> bool:
         """Whether an attempt has it in its words, and not only in how they are written down."""
