@@ -65,6 +65,7 @@ class Site:
         self.service, self.url, self.browser = service, url, browser
         self.home = service.home.path
         self._seen: dict[Any, tuple[list[str], list[str]]] = {}
+        self._contexts: dict[str, Any] = {}
 
     def open(
         self,
@@ -75,12 +76,15 @@ class Site:
         script: bool = True,
         **context: Any,
     ) -> Any:
-        """A page of a fresh context; what it asks for and what it complains about is written down."""
-        made = self.browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=theme, java_script_enabled=script, **context
-        )
-        made.set_default_timeout(5000)
-        page = made.new_page()
+        """A page; what it asks for and what it complains about is written down.
+
+        Pages that are opened with the same ``script`` and ``context`` (options of Playwright's ``new_context``) share
+        a context, and so what is cached; what they stored is cleared by ``check``.
+        """
+        page = self._context(script, context).new_page()
+        page.set_default_timeout(10_000)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme)
         asked: list[str] = []
         errors: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
@@ -90,12 +94,21 @@ class Site:
         page.goto(self.url + path, wait_until="load")
         return page
 
+    def _context(self, script: bool, options: dict[str, Any]) -> Any:
+        key = repr((script, sorted(options.items())))
+        if key not in self._contexts:
+            made = self.browser.new_context(java_script_enabled=script, **options)
+            made.on("close", lambda: self._contexts.pop(key, None))
+            self._contexts[key] = made
+        return self._contexts[key]
+
     def check(self, page: Any) -> None:
         """Nothing complained, nothing went elsewhere, nothing of a policy's words ran, nothing is wider than the
         window. Closes the page."""
         asked, errors = self._seen.pop(page)
         self._holds(page, asked, errors)
-        page.context.close()
+        page.evaluate("try { localStorage.clear() } catch {}")
+        page.close()
 
     def looks(self, path: str, check: Callable[[Any], object] | None = None) -> None:
         """Check a view at both widths and in both themes."""
