@@ -140,7 +140,8 @@ def plan_of(manifest: Manifest, asked: Asked, tasks: Sequence[Task], model: Mode
 
 def told(clamp: Clamp) -> str:
     """A value that was moved, in words."""
-    return f"config.rl.{clamp.field}: {clamp.asked:g} became {clamp.used:g}: {clamp.why}"
+    asked = max(-1e300, min(clamp.asked, 1e300))  # a whole number may be of any length
+    return f"config.rl.{clamp.field}: {asked:g} became {clamp.used:g}: {clamp.why}"
 
 
 def named(ids: Sequence[str], most: int = 5) -> str:

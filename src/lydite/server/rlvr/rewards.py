@@ -99,7 +99,7 @@ def _judged_by(label: Any, default: Default, field: str) -> dict[str, Any]:
     if isinstance(label, str):
         try:
             label = msgspec.json.decode(label)
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             raise refusal(
                 field, f"{shown(label)} is no checker in JSON (name a verifier for golds: /get_reward?verifier=math)"
             ) from None
