@@ -14,17 +14,19 @@ import threading
 import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from lydite.codec import canonical
 from lydite.ledger.files import replace
-from lydite.probes.card import Card
 from lydite.server.errors import RefusedError
 from lydite.server.home import Home
 from lydite.server.tokens import FROM_ENVIRONMENT
 from lydite.task import Task
+
+if TYPE_CHECKING:
+    from lydite.probes.card import Card
 
 MOST_WAITING = 100
 """Tasks that may wait for their turn."""
@@ -91,6 +93,8 @@ class Probes:
             return self._states.get(digest)
 
     def card(self, digest: str) -> Card | None:
+        from lydite.probes.card import Card  # with all attacks: not before somebody asks
+
         if _DIGEST.fullmatch(digest) is None:
             return None
         try:
@@ -122,6 +126,8 @@ class Probes:
             self._note(task.digest, status="failed", error=told[:300], seconds=round(time.time() - began, 2))
 
     def _probed(self, task: Task, began: float) -> Card:
+        from lydite.probes.card import Card
+
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "lydite.server.probing"],
             stdin=subprocess.PIPE,

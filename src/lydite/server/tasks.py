@@ -10,13 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from lydite.codec import well_formed
 from lydite.errors import InputError
-from lydite.probes.card import Card
 from lydite.server.errors import RefusedError
 from lydite.server.home import Home
 from lydite.server.probes import Probes, Probing
@@ -25,7 +24,10 @@ from lydite.tasksets.documents import parse_task
 from lydite.tasksets.lint import Finding, lint_readings
 from lydite.tasksets.read import Document, Reading, read_documents
 
-__all__ = ["MOST_TRIED", "Card", "Probing", "Problem", "Tasks", "problems_of", "read_tasks"]
+if TYPE_CHECKING:
+    from lydite.probes.card import Card
+
+__all__ = ["MOST_TRIED", "Probing", "Problem", "Tasks", "problems_of", "read_tasks"]
 
 MOST_TRIED = 100
 """Tasks of one request that are set up, solved and judged."""

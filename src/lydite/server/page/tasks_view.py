@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from fastapi import Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from lydite.errors import InputError
-from lydite.probes.card_markdown import headline
 from lydite.server.deps import Given
 from lydite.server.documents import Document
 from lydite.server.errors import ApiError, RefusedError
@@ -18,8 +17,11 @@ from lydite.server.page.filled import Filled
 from lydite.server.page.render import page_router, show
 from lydite.server.rlvr.filters import After
 from lydite.server.service import Service
-from lydite.server.tasks import Card, Probing, Problem
+from lydite.server.tasks import Probing, Problem
 from lydite.tasksets.starters import HARBOR, KINDS, starter
+
+if TYPE_CHECKING:
+    from lydite.probes.card import Card
 
 router = page_router()
 
@@ -181,7 +183,13 @@ def probing(request: Request, service: Given, id: str) -> Response:
 
 def _probe(request: Request, service: Service, id: str) -> Response:
     state, card = _probed(service, service.documents.get(id))
-    return show(request, "_probe.html", id=id, probing=state, card=card, headline=headline)
+    return show(request, "_probe.html", id=id, probing=state, card=card, headline=_headline)
+
+
+def _headline(card: Card) -> str:
+    from lydite.probes.card_markdown import headline  # with all attacks: not before there is a card
+
+    return headline(card)
 
 
 def _probed(service: Service, document: Document) -> tuple[Probing | None, Card | None]:
@@ -214,7 +222,7 @@ def _editor(
         text=given.text,
         probing=state,
         card=card,
-        headline=headline,
+        headline=_headline,
         starters=STARTERS,
         statuses=STATUSES,
         kind=kind,

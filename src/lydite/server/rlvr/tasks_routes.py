@@ -13,8 +13,6 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from lydite.errors import InputError
-from lydite.probes.card import Card, to_json
-from lydite.probes.card_markdown import to_markdown
 from lydite.server.bodies import field, json_body, only
 from lydite.server.deps import Given
 from lydite.server.documents import Document
@@ -194,6 +192,9 @@ async def probe_document(service: Given, id: Id, wait: Wait = 0) -> Response:
 @router.get("/{id}/card", summary="The checker card of a task document", responses=tells(dict[str, Any]))
 def card(service: Given, id: Id, accept: Annotated[str, Header(max_length=1000)] = "") -> Response:
     """As JSON, or as Markdown where ``Accept`` prefers ``text/markdown``."""
+    from lydite.probes.card import to_json
+    from lydite.probes.card_markdown import to_markdown
+
     found = service.tasks.card(service.documents.task(id).digest)
     if found is None:
         raise ApiError(404, "this task was not probed yet (POST .../probe first)", param="id", code="card_not_found")
@@ -252,6 +253,8 @@ async def _begun(service: Given, task: Task, wait: float) -> Response:
 
 
 async def _reported(service: Given, digest: str, wait: float) -> Response:
+    from lydite.probes.card import Card, to_json
+
     until = time.monotonic() + wait
     while True:
         state = service.tasks.probing(digest)
