@@ -118,6 +118,6 @@ def test_what_cannot_be_compared_is_told_beside_the_chooser(
 
 
 def test_it_looks_as_it_should_everywhere(site: Site) -> None:
-    site.looks("/compare")
     site.looks("/compare?a=weak&b=strong")
-    site.looks("/compare?a=one&b=two")
+    for path in ("/compare", "/compare?a=one&b=two"):
+        site.check(site.open(path, width=360, theme="dark"))

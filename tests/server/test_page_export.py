@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_making import Site, serving
 from server_making import ANSWERS, HOSTILE, sampled, trained
@@ -48,6 +48,7 @@ class _Elements(HTMLParser):
         self.links += [value or "" for name, value in attrs if name in ("href", "src", "action")]
 
 
+@settings(max_examples=50)
 @given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
 def test_no_text_becomes_markup(text: str, value: str) -> None:
     made = tag("p", text, words(text, 50), title=value)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_making import Site, serving
 from server_making import HOSTILE
@@ -57,6 +57,7 @@ plain = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(st.text("abcdefghij_", min_size=1), plain, min_size=1, max_size=5))
 def test_a_document_is_the_same_after_it_was_shown_as_text(document: dict[str, Any]) -> None:
     assert authoring.specs_of(authoring.text_of(document)) == [document]
@@ -192,6 +193,6 @@ def test_leaving_with_changes_asks(site: Site) -> None:
 
 
 def test_it_looks_as_it_should_everywhere(site: Site) -> None:
-    site.looks("/tasks")
-    site.looks("/tasks/new")
     site.looks(f"/tasks/{site.service.documents.page().items[-1].id}")
+    for path in ("/tasks", "/tasks/new"):
+        site.check(site.open(path, width=360, theme="dark"))
