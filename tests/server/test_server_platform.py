@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 from fastapi.testclient import TestClient
+from server_making import trained
 
 from lydite.server.app import create_app
 from lydite.server.models.models import Model
@@ -375,6 +376,25 @@ def test_tasks_that_say_so_are_held_out(api: TestClient, kept: Service) -> None:
     folder = kept.home.private / "jobs" / started["job"]
     assert [len((folder / name).read_text().splitlines()) for name in ("tasks.jsonl", "eval.jsonl")] == [1, 1]
     assert kept.jobs.get(started["job"]).document["recipe"]["evaluation"]["n"] == 4
+
+
+def test_a_status_has_the_curves_under_the_platforms_names(api: TestClient, kept: Service) -> None:
+    published(api, "curves", file_task(1))
+    job = made(api, "curves")["id"]
+    started = api.post(f"/finetuning/start/{job}", json=rl()).json()
+    run = trained(kept.home.path, started["run"], steps=2)
+    last = {"kind": "grpo", "stage": 0, "step": 3, "rewards/workspace/mean": 0.5, "rewards/workspace/std": 0.2}
+    with open(run / "metrics.jsonl", "a") as file:
+        file.write(json.dumps(last) + "\n")
+    kept.index.refresh()
+    status = api.get(f"/finetuning/status/{job}").json()
+    assert status["steps"] == [1, 2, 3]
+    assert status["metrics"]["rewards/TfcodeEnv/mean"] == [None, None, 0.5]
+    assert status["latest"]["rewards/TfcodeEnv/std"] == 0.2
+    assert len(status["metrics"]["frac_reward_zero_std"]) == len(status["metrics"]["entropy"]) == 3
+    assert {"rewards/workspace/mean", "rewards/TfcodeEnv/mean"} <= set(status["known_metrics"])
+    named = api.get(f"/finetuning/status/{job}?key=reward&key=nonsense").json()
+    assert list(named["metrics"]) == ["reward"]
 
 
 def test_sft_needs_solutions_and_dpo_answers(api: TestClient) -> None:

@@ -7,6 +7,7 @@
         jobs/ID/                job.json, recipe.yaml, tasks.jsonl, status.json, state.json, events.jsonl, log.txt
         files/ID/               file.json, data
         documents/ID.json       task documents of workspaces
+        finetuning/ID/          manifest.json, tasks.jsonl: jobs over documents, as these were when it was made
         cards/DIGEST.json       checker cards of tasks that were probed here
 
 What a request names is never a path. A run is known by its slug: its path below ``runs/`` with ``~`` for ``/``.

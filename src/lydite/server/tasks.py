@@ -8,7 +8,7 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -89,8 +89,7 @@ class Tasks:
             )
         values = [document.value if document.error is None else document.error for document in documents]
         lines = [document.error.line if document.error else document.line for document in documents]
-        until = time.monotonic() + TRYING
-        found = problems_of(values, (lambda task: self._tried(task, until)) if tried else None)
+        found = self._tried(values) if tried else problems_of(values)
         return [msgspec.structs.replace(problem, line=lines[problem.index]) for problem in found]
 
     def probe(self, task: Task) -> Probing:
@@ -118,17 +117,21 @@ class Tasks:
         """Stop what is being probed."""
         self._probes.close()
 
-    def _tried(self, task: Task, until: float) -> Iterable[Finding]:
+    def _tried(self, values: Sequence[object]) -> list[Problem]:
         from lydite.probes.bench import bench
         from lydite.probes.sound import judged
         from lydite.sampling import Judge
 
-        with self._trying:
-            if time.monotonic() > until:
-                told = f"the tasks before it took {TRYING:.0f} s: give fewer at once"
-                return [Finding(rule="not_tried", message=told, task=task.id)]
-            with bench() as own:
-                return [*judged(task, Judge(), own)]
+        with self._trying, bench() as own:
+            until, judge = time.monotonic() + TRYING, Judge()
+
+            def rule(task: Task) -> Iterable[Finding]:
+                if time.monotonic() > until:
+                    told = f"the tasks before it took {TRYING:.0f} s: give fewer at once"
+                    return [Finding(rule="not_tried", message=told, task=task.id)]
+                return judged(task, judge, own)
+
+            return problems_of(values, rule)
 
 
 def problems_of(

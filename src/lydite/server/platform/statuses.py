@@ -117,20 +117,21 @@ def _warnings(service: Service, row: JobRow) -> list[str]:
 
 
 def _curves(service: Service, run: str, keys: Sequence[str]) -> dict[str, Any]:
+    wanted = dict.fromkeys(keys or SHOWN)
+    own = [name.replace("rewards/TfcodeEnv/", "rewards/workspace/", 1) for name in wanted]
     try:
-        series = thinned(service.index.series(run), POINTS)
+        series = thinned(service.index.series(run, own), POINTS)
     except NotFoundError:  # nothing of it was indexed yet
         return {}
     lines: list[dict[str, float]] = [
         status_metrics({name: value for name, column in series.columns.items() if (value := column[at]) is not None})
         for at in range(len(series.line))
     ]
-    known = list(dict.fromkeys(name for line in lines for name in line))
-    names = [name for name in (keys or SHOWN) if name in known]
+    names = [name for name in wanted if any(name in line for line in lines)]
     return {
         "steps": series.step,
         "stages": series.stage,
         "metrics": {name: [line.get(name) for line in lines] for name in names},
-        "latest": {name: lines[-1][name] for name in names if lines and name in lines[-1]},
-        "known_metrics": sorted(known),
+        "latest": {name: lines[-1][name] for name in names if name in lines[-1]},
+        "known_metrics": sorted(status_metrics(dict.fromkeys(series.known, 0.0))),
     }
