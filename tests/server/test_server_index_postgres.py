@@ -35,7 +35,10 @@ def _programs() -> Path | None:
     return next((place for place in places if (place / "initdb").exists() and (place / "postgres").exists()), None)
 
 
-pytestmark = pytest.mark.skipif(_programs() is None, reason="the programs of PostgreSQL are not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(_programs() is None, reason="the programs of PostgreSQL are not installed"),
+]
 
 
 @pytest.fixture(scope="module")
