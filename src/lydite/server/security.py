@@ -106,6 +106,8 @@ class Guard:
         Raises:
             ApiError: it may not.
         """
+        state = scope.setdefault("state", {})
+        state["guarded"] = self.guarded
         check_size(scope)
         headers = joined(scope)
         host = headers.get("host", "")
@@ -115,7 +117,7 @@ class Guard:
         if scope["method"] not in SAFE:
             check_type(scope["path"], headers)
         guarded = self.guarded or any(name in headers for name in FORWARDED)
-        scope.setdefault("state", {})["guarded"] = guarded
+        state["guarded"] = guarded
         if not guarded or scope["path"] in OPEN or scope["path"].startswith("/static/") or self.known(scope, headers):
             return None
         if for_page(scope) and scope["method"] in ("GET", "HEAD") and "hx-request" not in headers:
