@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from server_making import ANSWERS, sampled, trained
 
 from lydite.cli import main
 from lydite.ledger import RunFolder, verify_run
+from lydite.server.rlvr import audits
 from lydite.server.service import Service
 
 BASE = "/v1/rlvr/runs/sampled"
@@ -100,6 +102,45 @@ def test_what_cannot_be_made_is_refused(client: TestClient, run: Path, path: str
     answer = client.get(BASE + path)
     assert answer.status_code == status, answer.text
     assert str(run) not in answer.text
+
+
+def test_rescorings_stand_beside_and_can_be_proved(
+    client: TestClient, run: Path, service: Service, tmp_path: Path
+) -> None:
+    with pytest.raises(SystemExit):
+        main(
+            [
+                "ledger",
+                "rescore",
+                str(run),
+                "--name",
+                "strict",
+                "--checker",
+                '{"type": "math", "config": {"extraction": "strict"}}',
+            ]
+        )
+    service.index.refresh()
+    (told,) = client.get(f"{BASE}/ledger").json()["rescorings"]
+    assert (told["name"], told["done"], told["covers"], told["complete"]) == ("strict", 12, 12, True)
+    (other,) = client.get(f"{BASE}/rollouts/1/verdicts").json()["data"]
+    assert (other["name"], other["seq"]) == ("strict", 14)
+    file = tmp_path / "proof.json"
+    file.write_bytes(client.get(f"{BASE}/proofs/1?verdicts=strict&sample=true").content)
+    assert json.loads(json.loads(file.read_bytes())["record"]["line"])["kind"] == "rescore"
+    assert check(file, "--head", RunFolder.open(run).info.head) == 0
+
+
+def test_no_more_than_a_few_whole_runs_are_read_at_once(
+    client: TestClient, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audits, "_SECONDS", 0.01)
+    with contextlib.ExitStack() as stack:
+        for _ in range(audits.AT_ONCE):
+            stack.enter_context(audits.reading())
+        assert client.get("/runs/sampled/export.html").status_code == 503
+        answer = client.get(f"{BASE}/proofs/3")
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    assert client.get(f"{BASE}/proofs/3").status_code == 200
 
 
 def lines(answer: Any) -> list[dict[str, Any]]:

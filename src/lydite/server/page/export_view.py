@@ -11,6 +11,7 @@ from lydite.evaluation.single_page import GROUPS, policy, single_page
 from lydite.ledger import RunFolder
 from lydite.server.deps import Given
 from lydite.server.page.render import page_router
+from lydite.server.rlvr.audits import reading
 from lydite.server.rlvr.filters import Run
 
 router = page_router()
@@ -29,4 +30,6 @@ def export(
         "Content-Security-Policy": f"{policy()}; frame-ancestors 'none'; sandbox",
         "Content-Disposition": f'inline; filename="{run}.html"',
     }
-    return HTMLResponse(single_page(folder, groups=groups).encode(), headers=headers)
+    with reading():
+        text = single_page(folder, groups=groups)
+    return HTMLResponse(text.encode(), headers=headers)

@@ -20,7 +20,7 @@ from lydite.ledger.verify import hash_given
 from lydite.server.deps import Given
 from lydite.server.errors import RefusedError
 from lydite.server.page.render import page_router, show
-from lydite.server.rlvr.audits import AUDITS, AuditAnswer
+from lydite.server.rlvr.audits import AUDITS, AuditAnswer, reading
 from lydite.server.rlvr.filters import GREATEST, Run
 from lydite.server.service import Service
 
@@ -101,7 +101,9 @@ def proof(
     else:
         row = service.index.find(run, asked)
     folder = RunFolder.open(service.home.run_folder(run), verdicts=verdicts)
-    return _file(prove(folder, row.id, with_sample=sample), f"{run}-{row.seq}.proof.json")
+    with reading():
+        data = prove(folder, row.id, with_sample=sample)
+    return _file(data, f"{run}-{row.seq}.proof.json")
 
 
 @router.get("/runs/{run}/ledger/continuation")
@@ -110,7 +112,8 @@ def continuation(service: Given, run: Run, extends: Annotated[str, Query(max_len
     earlier = hash_given(extends, "extends")
     if not earlier:
         raise RefusedError("give an earlier head of this ledger: 64 hex digits", param="extends")
-    data = prove_extension(RunFolder.open(service.home.run_folder(run)), earlier)
+    with reading():
+        data = prove_extension(RunFolder.open(service.home.run_folder(run)), earlier)
     return _file(data, f"{run}-extends-{earlier[:12]}.proof.json")
 
 

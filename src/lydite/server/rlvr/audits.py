@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,29 @@ from lydite.ledger.rescorings import FOLDER as RESCORINGS
 from lydite.ledger.rescorings import standings
 from lydite.ledger.states import FOLDER as STATES
 from lydite.ledger.taskfile import FILE as TASKS
+from lydite.server.errors import ApiError
 
 KEPT = 64
 """Results that are remembered."""
+AT_ONCE = 4
+"""Whole runs that are read at once; more wait for some seconds, then are told to come again."""
+_SECONDS = 5.0
+_slots = threading.BoundedSemaphore(AT_ONCE)
+
+
+@contextlib.contextmanager
+def reading() -> Iterator[None]:
+    """While a whole run is read, so that a few large ones do not take all threads of the service.
+
+    Raises:
+        ApiError: 503, too many are read already.
+    """
+    if not _slots.acquire(timeout=_SECONDS):
+        raise ApiError(503, "several whole runs are being read; come again in a moment", code="overloaded")
+    try:
+        yield
+    finally:
+        _slots.release()
 
 
 class RescoringAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,7 +131,8 @@ class Audits:
             found = self._found.get(key)
             if found is None:
                 began = time.monotonic()
-                audit = verify_run(folder, head=head, extends=extends)
+                with reading():
+                    audit = verify_run(folder, head=head, extends=extends)
                 found = _answer(run, audit, time.monotonic() - began)
                 _keep(self._found, key, found)
         return found

@@ -24,7 +24,7 @@ from lydite.server.deps import Given
 from lydite.server.errors import RefusedError
 from lydite.server.index.rows import RolloutFilter
 from lydite.server.rlvr.answers import JSON, NOWHERE, answer, tells
-from lydite.server.rlvr.audits import AUDITS, AuditAnswer, LedgerAnswer
+from lydite.server.rlvr.audits import AUDITS, AuditAnswer, LedgerAnswer, reading
 from lydite.server.rlvr.filters import Rollouts, Run, Seq, Word
 from lydite.server.service import Service
 
@@ -89,7 +89,8 @@ def prove_continuation(service: Given, run: Run, extends: Annotated[str, _HASH])
     """A file that shows that the ledger was only continued since an earlier head; `lydite ledger check FILE --head NOW
     --extends EARLIER` reads it, without the run."""
     earlier = hash_given(extends, "extends")
-    data = prove_extension(RunFolder.open(service.home.run_folder(run)), earlier or "")
+    with reading():
+        data = prove_extension(RunFolder.open(service.home.run_folder(run)), earlier or "")
     return _file(data, f"{run}-extends-{(earlier or '')[:12]}.proof.json")
 
 
@@ -105,7 +106,9 @@ def prove_record(
     reads it, without the run."""
     row = service.index.rollout(run, seq)
     folder = RunFolder.open(service.home.run_folder(run), verdicts=verdicts)
-    return _file(prove(folder, row.id, with_sample=sample), f"{run}-{seq}.proof.json")
+    with reading():
+        data = prove(folder, row.id, with_sample=sample)
+    return _file(data, f"{run}-{seq}.proof.json")
 
 
 @router.get("/{run}/export/rollouts", summary="Export rollouts", responses=_STREAM)
