@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -353,6 +355,15 @@ def test_a_job_that_has_hardly_begun_is_paused(service: Service, home: Path) -> 
     until(service.jobs, made.id, Status.PAUSED)
     assert service.jobs.cancel(made.id).status is Status.CANCELLED
     service.jobs.stop()
+
+
+def test_a_process_that_no_service_knows_ends(service: Service, home: Path) -> None:
+    made = service.jobs.create(plan())
+    folder = JobFolder(home / ".lydite/jobs" / made.id)
+    folder.stand(msgspec.structs.replace(folder.standing(), status=Status.VALIDATING, launches=2, pid=1))
+    command = [sys.executable, "-m", "lydite.server.jobs.child", str(folder.path)]
+    assert subprocess.run(command, capture_output=True, timeout=60).returncode == 3
+    assert not (home / "runs").exists()
 
 
 def test_pages_of_events_go_backwards_through_a_long_file_with_torn_lines(tmp_path: Path) -> None:

@@ -37,10 +37,10 @@ def reinforcement(grader: dict[str, Any] | None = None, **hyper: Any) -> dict[st
     return {"type": "reinforcement", "reinforcement": {"grader": grader or LIKE, "hyperparameters": hyper}}
 
 
-@pytest.fixture
-def idle(home: Path) -> Iterator[TestClient]:
-    """A client of a service that starts no job."""
-    service = Service(Settings(home=home, jobs=0, poll_seconds=0.05))
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client of a service that starts no job; one for all tests."""
+    service = Service(Settings(home=tmp_path_factory.mktemp("idle"), jobs=0, poll_seconds=0.2))
     with TestClient(create_app(service), base_url="http://127.0.0.1:7799") as client:
         yield client
     service.close()
@@ -328,17 +328,17 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("values", "body", "param", "why"), REFUSED)
-def test_what_is_refused_and_why(
-    idle: TestClient, home: Path, values: Any, body: dict[str, Any], param: str, why: str
-) -> None:
+def test_what_is_refused_and_why(idle: TestClient, values: Any, body: dict[str, Any], param: str, why: str) -> None:
+    before = idle.get("/v1/fine_tuning/jobs").json()["data"]
     answer = made(idle, values, **body)
     error = answer.json()["error"]
     assert answer.status_code in (400, 404), error
     assert error["type"] == "invalid_request_error"
     assert param in str(error["param"])
     assert why in error["message"]
-    assert str(home) not in error["message"]
-    assert idle.get("/v1/fine_tuning/jobs").json()["data"] == []
+    service: Service = idle.app.state.service  # type: ignore[attr-defined]
+    assert str(service.home.path) not in error["message"]
+    assert idle.get("/v1/fine_tuning/jobs").json()["data"] == before
 
 
 @pytest.mark.parametrize(
@@ -398,4 +398,4 @@ def test_states_and_unknown_jobs(idle: TestClient) -> None:
     assert idle.get(f"/v1/rlvr/jobs/{job}/metrics?keys=reward").json()["columns"] == {"reward": []}
     assert idle.get(f"{base}/events?after=x").status_code == 400
     assert idle.get("/v1/fine_tuning/jobs?metadata=x").status_code == 400
-    assert [one["id"] for one in idle.get("/v1/fine_tuning/jobs?metadata=null").json()["data"]] == [job]
+    assert idle.get("/v1/fine_tuning/jobs?metadata=null").json()["data"][0]["id"] == job

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from lydite.training.progress import Progress
     from lydite.training.recipe import Recipe
 
+PATIENCE = 10.0
+"""Seconds in which the service has to write down a process that it began."""
+
 
 def main(arguments: list[str]) -> int:
     """Do the job of a folder; the exit code."""
@@ -37,6 +40,7 @@ def main(arguments: list[str]) -> int:
     print(f"-- session {session}, {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}")
     with Heart(folder, session) as heart:
         try:
+            _be_known(folder)
             _carry_out(folder, heart)
         except (KeyboardInterrupt, InterruptedRunError):
             print("stopped")
@@ -52,6 +56,20 @@ def main(arguments: list[str]) -> int:
             return 1
         heart.end("complete")
     return 0
+
+
+def _be_known(folder: JobFolder) -> None:
+    """Wait until the service has written down which process this is. One that it does not know could not be stopped:
+    where the service was killed at this very moment, the process ends.
+
+    Raises:
+        InterruptedRunError: it is not known.
+    """
+    until = time.monotonic() + PATIENCE
+    while (known := folder.standing().pid) != os.getpid():
+        if known is not None or time.monotonic() > until:
+            raise InterruptedRunError("the service does not know this process")
+        time.sleep(0.02)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
