@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
+from lydite.errors import InputError
 from lydite.server.errors import RefusedError
 
 T = TypeVar("T")
@@ -18,6 +19,12 @@ def below(where: str, name: str) -> str:
 def refusal(field: str, message: str) -> RefusedError:
     """An error about a field, which message and ``param`` both name."""
     return RefusedError(f"{field}: {message}", param=field)
+
+
+def refused_at(error: InputError, where: str = "", default: str = "") -> RefusedError:
+    """An error about input, as one about the field of a body that it lies in."""
+    message = error.message + (f" ({error.remedy})" if error.remedy else "")
+    return refusal(below(where, error.field or default).rstrip(".") or "body", message)
 
 
 def only(given: Any, known: Collection[str], where: str = "") -> dict[str, Any]:

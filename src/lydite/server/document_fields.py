@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lydite.errors import InputError, MissingExtraError, UnavailableError
-from lydite.server.bodies import refusal, shown
+from lydite.server.bodies import refusal, refused_at, shown
 from lydite.server.tasks import problems_of
 from lydite.tasksets.documents import parse_task
 from lydite.verifiers import build, checker_of
@@ -81,8 +81,7 @@ def check_spec(spec: Any, field: str) -> None:
     try:
         build(checker_of(parse_task(spec)))
     except InputError as error:
-        remedy = f" ({error.remedy})" if error.remedy else ""
-        raise refusal(f"{field}.{error.field or 'checker'}", error.message + remedy) from None
+        raise refused_at(error, field, "checker") from None
     except (UnavailableError, MissingExtraError):
         pass  # it can be kept here and judged elsewhere; a job over it says so
 

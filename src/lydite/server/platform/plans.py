@@ -17,7 +17,7 @@ import msgspec
 
 from lydite.codec import canonical
 from lydite.errors import InputError
-from lydite.server.bodies import below, field, only, refusal, shown
+from lydite.server.bodies import below, field, only, refusal, refused_at, shown
 from lydite.server.jobs.status import Plan
 from lydite.server.models.models import Model
 from lydite.server.platform.manifests import Manifest
@@ -168,9 +168,7 @@ def _rl(given: dict[str, Any], config: dict[str, Any], tasks: Sequence[Task], mo
             batch_size=None if batch is None else math.prod(batch),
         )
     except InputError as error:
-        remedy = f" ({error.remedy})" if error.remedy else ""
-        path = "config.batchSize" if error.field == "batchSize" else below(where, error.field or "")
-        raise refusal(path, error.message + remedy) from None
+        raise refused_at(error, "config" if error.field == "batchSize" else where) from None
     stage: dict[str, Any] = {"kind": "grpo", **job.settings}
     stage["env"] = _env(rl.get("env"), stage["env"], tasks)
     if stage["generation_engine"] == "vllm" and importlib.util.find_spec("vllm") is None:

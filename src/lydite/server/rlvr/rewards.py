@@ -13,7 +13,7 @@ from lydite.codec import canonical
 from lydite.errors import InputError
 from lydite.exports.openrlhf import response_of
 from lydite.reward import Preset, RewardScheme
-from lydite.server.bodies import refusal, shown
+from lydite.server.bodies import refusal, refused_at, shown
 from lydite.server.judging import Default
 from lydite.server.verdicts import Verdicts
 from lydite.verdict import Outcome, Part, Verdict
@@ -117,5 +117,4 @@ async def judged(verdicts: Verdicts, item: dict[str, Any], default: Default) -> 
     try:
         return msgspec.json.decode(await verdicts.one(canonical(item), default), type=Line)
     except InputError as error:
-        remedy = f" ({error.remedy})" if error.remedy else ""
-        raise refusal(error.field or "checker", error.message + remedy) from None
+        raise refused_at(error, default="checker") from None
