@@ -237,6 +237,8 @@ def waiting(api: TestClient) -> str:
         (rl(num_generations=8), "config.rl.num_generations"),
         (rl(numGenerations="8"), "config.rl.numGenerations"),
         (rl(numGenerations=True), "config.rl.numGenerations"),
+        (rl(numGenerations=10**400), "config.rl.numGenerations"),
+        (rl(learningRate=-(10**400)), "config.rl.learningRate"),
         (rl(lossType="ppo"), "config.rl.lossType"),
         (rl(scaleRewards="std"), "config.rl.scaleRewards"),
         (rl(generationEngine="sglang"), "config.rl.generationEngine"),
@@ -315,6 +317,16 @@ def test_values_out_of_range_are_moved_and_told(api: TestClient) -> None:
     status = api.get(f"/finetuning/status/{job['id']}").json()
     assert any("numGenerations: 2 became 4" in warning for warning in status["warnings"])
     assert status["clamps"] == answer["clamps"]
+
+
+def test_a_number_without_end_is_moved_like_any_other(api: TestClient) -> None:
+    published(api, "endless", math_task(1))
+    job = made(api, "endless", "builtin:tiny")["id"]
+    body = json.dumps(rl(maxSteps=float("inf"), entropyCoef=float("-inf")))
+    answer = api.post(f"/finetuning/start/{job}", content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, len(answer.json()["clamps"])) == (200, 2)
+    assert answer.json()["config"]["rl"]["maxSteps"] == 1_000_000
+    assert api.get(f"/finetuning/status/{job}").status_code == 200
 
 
 def test_the_group_size_divides_batch_times_accumulation(api: TestClient) -> None:

@@ -31,6 +31,8 @@ PROMPTS = 8
 """Prompts of a step, where the request fixes no batch."""
 BUILT_IN_RATE = 1e-3
 """Learning rate of the small built-in models, where the request names none: at a job's own they learn nothing."""
+LARGEST = 2**53
+"""Whole numbers up to which JSON is exact everywhere."""
 ATTEMPTS = 4
 """At each held-out task, before and after."""
 
@@ -155,6 +157,9 @@ def _rl(given: dict[str, Any], config: dict[str, Any], tasks: Sequence[Task], mo
     if not field(given, "enabled", bool, False, where=where):
         raise refusal(f"{where}.enabled", "must be true: without it there is no reinforcement learning to start")
     rl = {name: value for name, value in given.items() if name != "enabled"}
+    for name, value in rl.items():
+        if isinstance(value, int) and abs(value) > LARGEST:
+            raise refusal(below(where, name), "is larger than any number that is meant")
     _check_packages(rl.get("pipPackages"), f"{where}.pipPackages")
     notes: list[str] = []
     if _small(model) and rl.get("learningRate") is None:
