@@ -262,6 +262,28 @@ def test_a_sample_that_is_not_the_one_that_was_judged_makes_a_run_unreadable(hom
     assert contents(index) == at_once(home)
 
 
+@pytest.mark.parametrize("name", ["rollouts.jsonl", "ledger.jsonl"])
+@pytest.mark.parametrize("how", ["in its place", "by another file"])
+def test_what_is_edited_is_taken_anew(home: Path, index: Index, name: str, how: str) -> None:
+    path = various(home, "x") / name
+    index.refresh()
+    text = path.read_bytes().replace(b"Attempt 29.", b"Attempt 28.").replace(b'"reward":1.0', b'"reward":0.5')
+    place = path if how == "in its place" else home / "draft"
+    place.write_bytes(text)
+    os.replace(place, path)
+    index.refresh()
+    if how == "in its place":  # it might be written at this very moment
+        assert index.run("x").state == "complete"
+    os.utime(path, (0, 10**9))
+    assert index.refresh() == ["x"]
+    assert contents(index) == at_once(home)
+    assert index.refresh() == []
+    if name == "rollouts.jsonl":
+        assert index.run("x").state == "unreadable"
+    else:
+        assert {row.reward for row in index.rollouts("x", RolloutFilter(outcomes=("correct",))).items} >= {0.5}
+
+
 DAMAGES = {
     "no json": b"not json\n",
     "empty line": b"\n",

@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import threading
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=@:,-]{0,199}")
 _TRIES = 20
+_SETTLED = 2_000_000_000
+"""Nanoseconds after which a file that looks changed in its place is not just being written."""
 
 Progress = Callable[[str, int], None]
 """Told, slice by slice, of a run: how many attempts of it are taken in."""
@@ -148,7 +151,7 @@ class Follower:
 
     def _step(self, slug: str, path: str, news: News) -> bool:
         """Take in one slice of a run; whether there is more."""
-        signature = _signature(path)
+        signature, old = _signature(path), self._looks.get(slug)
         with self.engine.connect() as connection:
             before = storing.known(connection, slug)
         if before is None:
@@ -158,6 +161,10 @@ class Follower:
             news.first = True
             assert before is not None
         try:
+            if old is not None and (edited := _edited(old, signature)):
+                if time.time_ns() - edited > _SETTLED:
+                    raise ReplacedError
+                signature = old  # perhaps it is written at this moment: to be looked at again
             found = take(Path(path), before)
         except ReplacedError:
             if news.replaced:
@@ -170,6 +177,7 @@ class Follower:
                 if storing.unchanged(before, row):
                     storing.drop(connection, before["number"])
                     storing.begin(connection, slug, _iso(signature[0][2]))
+            self._looks.pop(slug, None)
             news.first = news.changed = news.replaced = True
             return True
         news.first = news.first or not (before["ledger_lines"] or before["metrics_lines"] or before["generation"])
@@ -190,6 +198,18 @@ class Follower:
         if not found.more:
             self._looks[slug] = signature
         return found.more
+
+
+def _edited(old: tuple[reading.Signature, ...], new: tuple[reading.Signature, ...]) -> int:
+    """When a file that is only ever added to was last changed otherwise; 0 where none was."""
+    return max(
+        (
+            now[2]
+            for was, now in zip(old[1:], new[1:], strict=True)
+            if reading.ABSENT not in (was, now) and (was[0] != now[0] or (was[1] == now[1] and was[2] != now[2]))
+        ),
+        default=0,
+    )
 
 
 def _same(before: dict[str, Any], found: Slice) -> bool:
