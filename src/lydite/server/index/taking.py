@@ -191,6 +191,8 @@ def _reviews(folder: Path, known: dict[str, Any], found: Slice) -> None:
                 review = decode(line)
             except UNREADABLE:
                 continue
+            if abs(review.version) >= 2**31:
+                continue  # of no flag
             if reading.NUL in line:
                 texts = {name: reading.without_nul(getattr(review, name)) for name in ("rollout", "detector", "note")}
                 review = msgspec.structs.replace(review, **texts)
