@@ -292,8 +292,8 @@ DAMAGES = {
     "too deep": b'{"a":' + b"[" * 100_000 + b"\n",
     "no utf-8": b'{"kind":"verdict","sample":"\xff\xfe"}\n',
     "a number too large": b'{"seq":76,"prev":"","kind":"rescore","rescoring":"x","of":{"seq":1e999},"verdict":{}}\n',
-    "a version too large": b'{"rollout":"sample/t0/0","detector":"no_visible_work","version":9%0200d,"decision":"confirmed",'
-    b'"time":1.0}\n' % 0,
+    "a version too large": b'{"rollout":"sample/t0/0","detector":"no_visible_work","decision":"confirmed","time":1.0,'
+    b'"version":9%0200d}\n' % 0,
     "nul": b"\0" * 5000 + b"\n",
 }
 
