@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,12 +17,15 @@ from typing import IO
 
 import httpx2 as httpx
 import pytest
+from fastapi.testclient import TestClient
 from server_making import sampled
 from typer.testing import CliRunner
 
 from lydite.cli import tokens
 from lydite.errors import InputError
+from lydite.server.app import create_app
 from lydite.server.running import Claim, run
+from lydite.server.service import Service
 from lydite.server.settings import Settings
 
 LYDITE = [sys.executable, "-m", "lydite"]
@@ -200,6 +204,41 @@ def test_tokens_are_listed_without_their_secrets(tmp_path: Path) -> None:
     assert isinstance(asker.invoke(tokens.app, ["revoke", "other", *home]).exception, InputError)
 
 
+SLOW = """
+import sys, time, types
+from fastapi import APIRouter
+from lydite.cli import main
+from lydite.server import app, running
+
+router = APIRouter()
+
+@router.get("/slow")
+def slow():
+    print("asked", flush=True)
+    time.sleep(60)
+
+app.ROUTES = (*app.ROUTES, types.SimpleNamespace(router=router))
+running.CLOSING_SECONDS, running.ENDING_SECONDS = 1, 2
+main(["serve", "--home", sys.argv[1], "--port", "0", "--json"])
+"""
+
+
+def test_work_that_does_not_end_does_not_keep_it(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    url = json.loads(process.stdout.readline())["url"]
+    with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as own:
+        own.sendall(b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert process.stdout.readline() == "asked\n"
+        begun = time.monotonic()
+        process.terminate()
+        _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (0, "")
+    assert time.monotonic() - begun < 20
+
+
 def test_without_its_libraries_the_extra_is_named() -> None:
     code = "import sys; sys.modules['fastapi'] = None; from lydite.cli import main; main(['serve'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -218,3 +257,43 @@ def test_tokens_need_no_server() -> None:
     code = "import sys, lydite.server.tokens; print(*sorted({name.split('.')[0] for name in sys.modules}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"fastapi", "uvicorn", "sqlalchemy"} & set(done.stdout.split())
+
+
+def test_what_goes_wrong_with_a_folder_is_told_once_and_followed_on(
+    service: Service, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    good, calls = service.index.refresh, 0
+
+    def refresh(run: str | None = None) -> list[str]:
+        nonlocal calls
+        calls += 1
+        if calls < 5:
+            raise OSError("no such disk")
+        return good(run)
+
+    monkeypatch.setattr(service.index, "refresh", refresh)
+    with TestClient(create_app(service), base_url="http://127.0.0.1:7799") as client:
+        sampled(service.home.path, "late", tasks=1)
+        end = time.monotonic() + 20
+        while client.get("/v1/rlvr/runs/late").status_code != 200:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+    told = [record for record in caplog.records if "cannot be followed" in record.getMessage()]
+    assert len(told) == 1
+
+
+def test_reading_a_large_folder_does_not_hold_the_end_up(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    go, asked = threading.Event(), threading.Event()
+
+    def refresh(run: str | None = None) -> list[str]:
+        asked.set()
+        go.wait(60)
+        return []
+
+    monkeypatch.setattr(service.index, "refresh", refresh)
+    with TestClient(create_app(service), base_url="http://127.0.0.1:7799") as client:
+        assert client.get("/healthz").status_code == 200
+        assert asked.wait(10)
+        begun = time.monotonic()
+    go.set()
+    assert time.monotonic() - begun < 20

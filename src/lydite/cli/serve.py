@@ -34,7 +34,7 @@ def serve(
     from lydite.errors import MissingExtraError
 
     try:
-        from lydite.server.running import Address, run
+        from lydite.server.running import Address, hurry, run
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "lydite":
             raise
@@ -60,3 +60,4 @@ def serve(
         ),
         tell,
     )
+    hurry(1.0).start()  # threads that still work keep no process alive that has nothing to serve

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import os
 from collections.abc import AsyncIterator, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
@@ -16,7 +17,7 @@ from lydite._version import __version__
 from lydite.server import schema
 from lydite.server.answers import Json
 from lydite.server.failures import Failures, install
-from lydite.server.limits import THREADS, Limits, Streams
+from lydite.server.limits import THREADS, WAITERS, Limits, Streams
 from lydite.server.openai import chat_routes, files_routes, graders_routes, jobs_routes, models_routes
 from lydite.server.page import (
     assets,
@@ -124,6 +125,7 @@ async def _health() -> Json:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
     to_thread.current_default_thread_limiter().total_tokens = THREADS
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(WAITERS, "lydite"))
     await to_thread.run_sync(service.jobs.start)
     follower = asyncio.create_task(_follow(service))
     try:

@@ -31,6 +31,8 @@ HEAVY = re.compile(r"/v1/rlvr/tasks/validate|/v1/fine_tuning/alpha/graders/.*")
 """Their paths. Verdicts and probes have lanes of their own, in which a slow check keeps no quick one waiting."""
 THREADS = 40
 """Threads for routes that block; heavy work can take ``LANES`` of them."""
+WAITERS = 16
+"""Threads for what asynchronous routes wait for: the database, a process that starts."""
 GRACE = 20.0
 """Seconds that a body may take, and one more per ``RATE`` bytes that have come."""
 RATE = 16 << 10

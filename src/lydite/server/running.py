@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from ipaddress import ip_address
 from pathlib import Path
@@ -31,6 +32,9 @@ from lydite.server.tokens import FROM_ENVIRONMENT, Tokens
 
 CLOSING_SECONDS = 3
 """For requests that are under way when the server is told to end."""
+ENDING_SECONDS = 8.0
+"""After which a server that was told to end does, whatever its threads wait for; files are replaced whole or not at
+all, so nothing is left half done."""
 FILES = 65536
 """Open files that the process asks the kernel to allow it; every connection is one."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -76,6 +80,12 @@ def run(settings: Settings, tell: Callable[[Address], None]) -> None:
             what = str(getattr(error, "orig", None) or error).splitlines()[0]
             message = f"the database cannot be used: {what[:300]}"
             raise InputError(message, field="database", remedy="look at its URL, or leave it out") from error
+        last = hurry(ENDING_SECONDS)
+
+        def ending() -> None:
+            last.start()
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # has a page to say of each request cut off
+
         try:
             app = create_app(service)
             os.environ.pop(FROM_ENVIRONMENT, None)  # no job and no sandbox is to see it
@@ -96,21 +106,41 @@ def run(settings: Settings, tell: Callable[[Address], None]) -> None:
                 timeout_keep_alive=75,
                 timeout_graceful_shutdown=CLOSING_SECONDS,
             )
-            server = Server(config, app.state.streams, lambda: tell(address))
+            server = Server(config, app.state.streams, lambda: tell(address), ending)
             with server.signals():
                 asyncio.run(server.serve([own]))
             if not server.started:
                 raise InputError("the service could not start; what is printed above says why")
         finally:
             service.close()
+            last.cancel()
+
+
+def hurry(seconds: float) -> threading.Timer:
+    """What ends this process, once it is started, with 0 after some seconds, whatever its threads wait for."""
+    last = threading.Timer(seconds, os._exit, (0,))
+    last.daemon = True
+    return last
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, which ends streams of events when it ends, and leaves with 0 after a signal."""
+    """uvicorn's server, which ends streams of events when it ends, and leaves with 0 after a signal.
 
-    def __init__(self, config: uvicorn.Config, streams: Streams, listening: Callable[[], None]) -> None:
+    Args:
+        config: uvicorn's.
+        streams: what is open.
+        listening, ending: called when requests are answered, and when they are not any more.
+    """
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        streams: Streams,
+        listening: Callable[[], None] = lambda: None,
+        ending: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__(config)
-        self._streams, self._listening = streams, listening
+        self._streams, self._listening, self._ending = streams, listening, ending
 
     @contextlib.contextmanager
     def signals(self) -> Iterator[None]:
@@ -136,6 +166,7 @@ class Server(uvicorn.Server):
         self._listening()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._ending()
         self._streams.close()
         await super().shutdown(sockets)
 
