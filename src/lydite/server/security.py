@@ -212,6 +212,8 @@ def check_site(method: str, headers: dict[str, str], host: str) -> None:
         linked = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
         if method != "GET" or not linked:
             raise ApiError(403, "the request comes from a page of another site", code="cross_site")
+    if site == "same-origin":
+        return  # no script can say so; a page without a referrer has the origin "null"
     origin = headers.get("origin")
     if origin is not None and method not in SAFE and not _same(origin, host):
         raise ApiError(403, "the request comes from a page of another site", param="Origin", code="cross_site")
