@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, delete, func, select, update
+from sqlalchemy import Engine, func, select, update
 from sqlalchemy.exc import OperationalError
 
 from lydite.server.database import tables
@@ -250,12 +250,19 @@ def _scan(folder: str, before: str, depth: int, found: dict[str, str]) -> None:
 def rebuild(follower: Follower, progress: Progress | None = None) -> dict[str, int]:
     """Make the tables of runs again; how many runs and attempts there are, and how many of the runs are unreadable.
 
-    A service that runs on the index meanwhile sees it empty at first, and helps to fill it.
+    One run after the other, so that the others can be looked at meanwhile. A service that runs on the index sees it,
+    and goes on with what this process may leave undone.
     """
-    with follower.engine.begin() as connection:
-        for table in (*storing.OF_RUN, tables.runs):
-            connection.execute(delete(table))
-        storing.add_mark(connection, "rebuilt")
+    with follower.engine.connect() as connection:
+        slugs = connection.execute(select(tables.runs.c.id).order_by(tables.runs.c.number)).scalars().all()
+    for slug in slugs:
+        with follower.engine.begin() as connection:
+            row = storing.known(connection, slug, lock=True)
+            if row is not None:
+                storing.drop(connection, row["number"])
+                storing.begin(connection, slug, row["created"])
+            storing.add_mark(connection, "rebuilt")
+        follower.refresh(slug, progress)
     follower.refresh(progress=progress)
     runs = tables.runs.c
     query = select(func.count(), func.sum(runs.rollouts), func.count().filter(runs.state == "unreadable"))
