@@ -202,6 +202,9 @@ def test_tokens_are_listed_without_their_secrets(tmp_path: Path) -> None:
         one["name"] for one in json.loads(asker.invoke(tokens.app, ["list", "--json", *home]).stdout)["tokens"]
     ] == ["ci"]
     assert isinstance(asker.invoke(tokens.app, ["revoke", "other", *home]).exception, InputError)
+    for command in (["list"], ["revoke", "ci"]):  # looking makes no folder
+        assert isinstance(asker.invoke(tokens.app, [*command, "--home", str(tmp_path / "x")]).exception, InputError)
+    assert not (tmp_path / "x").exists()
 
 
 SLOW = """

@@ -19,9 +19,9 @@ def serve(
     allow_host: Annotated[
         list[str] | None, typer.Option(help="A name under which it may be asked for too. Repeat for several.")
     ] = None,
-    require_token: Annotated[bool, typer.Option(help="Ask for a token on loopback too.")] = False,
+    require_token: Annotated[bool, typer.Option("--require-token", help="Ask for a token on loopback too.")] = False,
     jobs: Annotated[int, typer.Option(min=0, help="Jobs that run at once; the others wait.")] = 1,
-    resume_jobs: Annotated[bool, typer.Option(help="Go on with jobs that were killed.")] = False,
+    resume_jobs: Annotated[bool, typer.Option("--resume-jobs", help="Go on with jobs that were killed.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print url, home and pid on standard output once it answers.")
     ] = False,

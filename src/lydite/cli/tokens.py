@@ -25,7 +25,7 @@ def new(
     """Make a token and print it: the only time that it is shown."""
     from lydite.cli.console import err, print_json
 
-    token = _tokens(home).new(name)
+    token = _tokens(home, make=True).new(name)
     if as_json:
         print_json({"name": name, "token": token})
     else:
@@ -61,8 +61,11 @@ def revoke(
     err.print(f"{name} is revoked", markup=False)
 
 
-def _tokens(home: Path) -> Tokens:
+def _tokens(home: Path, *, make: bool = False) -> Tokens:
+    from lydite.errors import InputError
     from lydite.server.home import Home
     from lydite.server.tokens import Tokens
 
+    if not make and not (home / ".lydite").is_dir():
+        raise InputError("is no home of a service", path=home, remedy="name it with --home")
     return Tokens(Home(home).private)
