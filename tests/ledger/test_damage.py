@@ -27,6 +27,8 @@ BROKEN = [
     b'{"\xff":1}',
     b'{"id":"\\ud800"}',
     b'{"schema":1' + b"0" * 5000,
+    b'{"schema":{}}',
+    b'{"schema":[1]}',
 ]
 
 

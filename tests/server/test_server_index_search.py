@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from server_index_contract import graded, listed, opened
 
@@ -22,6 +22,7 @@ LINES = st.lists(st.text(alphabet='aAbBxX *\\"{é:', max_size=30).map(lambda tex
 
 
 @settings(max_examples=150, deadline=None)
+@example(lines=[b"*"], needle=b"*", down=False, chunk=64)
 @given(
     lines=LINES,
     needle=st.text(alphabet="abx *\\{é", min_size=1, max_size=3).map(lambda text: text.encode()),

@@ -79,7 +79,7 @@ class Reader(Generic[T]):
                 document = self._upgrades[version](document)
                 version += 1
             return msgspec.convert({**document, "schema": version}, self._kind)
-        except (*UNREADABLE, KeyError) as error:
+        except (*UNREADABLE, KeyError, TypeError) as error:
             raise damaged(path, number, error) from None
 
 

@@ -116,7 +116,7 @@ class _Chunk:
                 continue
             begin, stop = self.raw.rfind(b"\n", 0, place) + 1, self.raw.find(b"\n", place)
             yield begin, bytes(self.raw[begin:stop])
-            beyond = begin if down else stop
+            beyond = begin if down else stop + 1  # a line end folds to an asterisk
 
     def _places(self, needle: Needle, first: int, last: int) -> Any:
         """Where both rare bytes are, counted from the beginning of what is looked for; ascending."""
