@@ -234,6 +234,7 @@ def test_a_short_token_of_the_environment_is_refused(tmp_path: Path) -> None:
 
 def test_paths_without_secrets_are_open(guarded: TestClient) -> None:
     assert guarded.get("/healthz").status_code == 200
+    assert guarded.head("/healthz").status_code == 200
     assert guarded.get("/login").status_code == 200
     assert guarded.get("/favicon.ico").status_code == 200
 

@@ -105,6 +105,7 @@ def create_app(service: Service) -> FastAPI:
     app.state.sessions = Sessions(app.state.tokens)
     app.state.streams = Streams()
     app.add_api_route("/healthz", _health, methods=["GET"], tags=["service"], summary="Whether the service answers")
+    app.add_api_route("/healthz", _health, methods=["HEAD"], include_in_schema=False)  # balancers ask so
     for module in ROUTES:
         app.include_router(module.router)
     install(app)
