@@ -1,4 +1,4 @@
-"""The OpenAPI document is whole, and nothing that follows it, or just misses it, gets a 5xx."""
+"""The OpenAPI document is whole and true, and nothing that follows it, or just misses it, gets a 5xx."""
 
 from __future__ import annotations
 
@@ -17,8 +17,14 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from jobs_making import plan, rows, upload
+from schemathesis.core.failures import FailureGroup
 from schemathesis.generation import GenerationMode
 from schemathesis.python import asgi
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
 from server_making import sampled, trained
 
 from lydite.server.answers import for_api
@@ -26,6 +32,7 @@ from lydite.server.app import create_app
 from lydite.server.service import Service
 from lydite.server.settings import Settings
 
+CHECKS = [response_schema_conformance, content_type_conformance, status_code_conformance]
 METHODS = {"get", "post", "put", "patch", "delete"}
 
 
@@ -119,7 +126,7 @@ def test_views_are_no_part_of_it(document: dict[str, Any]) -> None:
 
 def explore(app: FastAPI, examples: int, only: str = "") -> list[str]:
     """Ask every operation with what fits the document (three times of four about something that is there) and with what
-    does not; what was answered with a 5xx, or not in the shape of errors."""
+    does not; what was answered with a 5xx, not in the shape of errors, or not as the document says."""
     found: dict[str, str] = {}
     known, turns = app.state.known, itertools.count(1)
     schema = schemathesis.openapi.from_asgi("/openapi.json", app)
@@ -142,6 +149,11 @@ def explore(app: FastAPI, examples: int, only: str = "") -> list[str]:
                     if streams:  # nothing has happened yet
                         return
                     raise
+                try:
+                    case.validate_response(response, checks=CHECKS)
+                except FailureGroup as failures:
+                    for failure in failures.exceptions:
+                        found.setdefault(f"{label} {response.status_code} {failure.title}", failure.message[:600])
                 if response.status_code >= 500 or (response.status_code >= 400 and not _told(response)):
                     body = response.text[:300]
                     found.setdefault(f"{label} {response.status_code}", f"{case.as_curl_command()[:600]}\n    {body}")

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import Scope
 
 from lydite.server.errors import ApiError, body
@@ -22,10 +22,8 @@ API = ("/v1", "/doc", "/finetuning", "/verify", "/get_reward", *SESSIONS, "/open
 """Beginnings of paths that programs ask for; everything else belongs to the page."""
 
 
-class Json(Response):
+class Json(JSONResponse):
     """An answer in JSON. NaN and infinities are ``null``; lone surrogates are escaped."""
-
-    media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         return encoded(content)

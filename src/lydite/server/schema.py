@@ -65,8 +65,10 @@ REFUSALS = {
     "404": "There is no such thing.",
     "408": "The body came too slowly.",
     "413": "The body is too long.",
+    "414": "The address is too long.",
     "415": "The body is not of a type that is taken here.",
     "421": "The service is not known under this name.",
+    "431": "The headers are too long.",
     "503": "Not now: too much at once, or a part that this needs is not there.",
 }
 WITH_BODY = frozenset({"408", "413", "415"})
@@ -111,7 +113,7 @@ def _complete(path: str, operation: dict[str, Any]) -> None:
             continue
         if status in WITH_BODY and not takes_body:
             continue
-        if status == "404" and "{" not in path:
+        if status == "404" and "{" not in path and not takes_body:
             continue
         responses.setdefault(status, {"description": text})
     for status, told in responses.items():
