@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 import requests
 import schemathesis
@@ -118,6 +119,17 @@ def test_security_is_told(document: dict[str, Any]) -> None:
 
 def test_its_paths_are_known_as_those_of_the_api(document: dict[str, Any]) -> None:
     assert [path for path in document["paths"] if not for_api(path)] == []
+
+
+def test_examples_of_bodies_are_what_they_are_examples_of(document: dict[str, Any]) -> None:
+    told = 0
+    for name, operation in _operations(document):
+        for content in operation.get("requestBody", {}).get("content", {}).values():
+            if "example" in content:
+                schema = {**content["schema"], "components": document["components"]}
+                assert jsonschema_rs.is_valid(schema, content["example"]), name
+                told += 1
+    assert told > 10
 
 
 def test_views_are_no_part_of_it(document: dict[str, Any]) -> None:
