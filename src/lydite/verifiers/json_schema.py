@@ -24,6 +24,7 @@ from lydite.errors import InputError
 from lydite.verdict import Part, Verdict
 from lydite.verifiers.fences import fenced_blocks
 from lydite.verifiers.fields import read_config
+from lydite.verifiers.json_expansion import check_expansion
 from lydite.verifiers.protocol import Check, Example, Submission
 from lydite.verifiers.strict_json import MAX_DEPTH, StrictJSONError, exact, loads, same, scan
 from lydite.verifiers.text import after_thinking, is_refusal
@@ -65,7 +66,9 @@ class JSONSchemaVerifier:
 
     name = "json_schema"
     version = 1
-    modules = tuple(f"lydite.verifiers.{name}" for name in ("json_schema", "strict_json", "fences", "text"))
+    modules = tuple(
+        f"lydite.verifiers.{name}" for name in ("json_schema", "json_expansion", "strict_json", "fences", "text")
+    )
     examples = (
         Example(
             config={"schema": _PERSON, "expected": {"name": "Ada", "age": 36}},
@@ -96,8 +99,9 @@ class JSONSchemaVerifier:
         """Compile the schema once, and hold ``expected`` against it.
 
         Raises:
-            InputError: unknown field; a schema that is none, asks for nothing, refers to another document or has a
-                pattern that takes more than linear time; ``expected`` that does not fit.
+            InputError: unknown field; a schema that is none, asks for nothing, refers to another document, has a
+                pattern that takes more than linear time or is too large with its references followed; ``expected``
+                that does not fit.
         """
         settings = read_config(config, _Config, self.name)
         for field, value in (("schema", settings.schema), ("expected", settings.expected)):
@@ -105,6 +109,7 @@ class JSONSchemaVerifier:
                 remedy = "give what lies further up" if field == "expected" else "use $defs and $ref"
                 raise InputError(f"has more than {MAX_DEPTH} levels", field=field, remedy=remedy)
         validator = _compile(settings.schema)
+        check_expansion(settings.schema)
         has_expected = settings.expected is not msgspec.UNSET
         expected = exact(settings.expected) if has_expected else None
         if has_expected:
