@@ -201,5 +201,5 @@ def test_no_request_makes_the_service_fail(app: FastAPI) -> None:
 
 @pytest.mark.slow
 def test_no_request_of_many_makes_the_service_fail(app: FastAPI, tmp_path: Path) -> None:
-    found = explore(app, 25)
+    found = explore(app, 10)
     assert not found, "\n".join(found)
