@@ -153,10 +153,47 @@ def test_programs_are_judged_in_the_sandbox(api: TestClient) -> None:
 
 @pytest.mark.parametrize("kind", sorted(BUILTIN))
 def test_what_waits_or_looks_at_files_is_not_quick(kind: str) -> None:
-    waits = {"code", "grader", "proof", "regex", "sql", "text_transform", *STATE}
+    waits = {"code", "grader", "json_schema", "proof", "regex", "sql", "text_transform", *STATE}
     assert is_quick({"type": kind, "config": {}}) is (kind not in waits)
     nested = {"type": "all_of", "config": {"checkers": {"a": {"type": "math"}, "b": {"type": kind, "config": {}}}}}
     assert is_quick(nested) is (kind not in waits)
+
+
+@pytest.mark.parametrize(
+    ("config", "size"),
+    [
+        ({"answer": "a", "normalise": ["nfkc"] * 100}, 0),
+        ({"answer": "a" * 20_000}, 0),
+        ({"answer": "a"}, 1 << 24),
+        ({"checkers": {str(number): {"type": "math", "config": {"answer": "1"}} for number in range(20)}}, 0),
+    ],
+)
+def test_what_a_caller_makes_long_is_not_quick(config: dict[str, Any], size: int) -> None:
+    assert not is_quick({"type": "all_of" if "checkers" in config else "exact", "config": config}, size)
+
+
+def test_a_checker_that_takes_long_to_build_is_ended() -> None:
+    twice = [{"properties": {"a": {"$ref": f"#/$defs/d{at}"}}} for at in range(40)]
+    defs = {f"d{at + 1}": {"allOf": [twice[at], twice[at]]} for at in range(40)} | {"d0": {"type": "integer"}}
+    deep: Any = 0
+    for _ in range(40):
+        deep = {"a": deep}
+    schema = {"$defs": defs, "$ref": "#/$defs/d40"}
+    item = {"completion": "0", "checker": {"type": "json_schema", "config": {"schema": schema, "expected": deep}}}
+    verdicts = Verdicts(slow=1, seconds=1.0)
+
+    async def ask() -> tuple[Any, Any]:
+        waiting = asyncio.create_task(verdicts.one(json.dumps(item).encode()))
+        quick = await verdicts.one(json.dumps({"completion": "42", "verifier": "math", "gold": "42"}).encode())
+        return json.loads(quick), json.loads(await waiting)
+
+    try:
+        quick, late = asyncio.run(ask())
+    finally:
+        verdicts.close()
+    assert quick["outcome"] == "correct"
+    assert (late["outcome"], late["reason"]) == ("invalid", "verifier_error")
+    assert "not ready within 1 s" in late["detail"]
 
 
 def test_what_takes_too_long_is_the_candidates_fault() -> None:

@@ -1,11 +1,12 @@
 """What judges a completion that a request brings: its checker found, its verdict spelled. In threads of the service for
-checks that only compute, in worker processes for all others."""
+checks whose cost is bounded whatever a stranger asks for, in worker processes for all others."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ import msgspec
 from lydite.detectors.completion import Looked, look
 from lydite.errors import InputError, LyditeError, MissingExtraError, UnavailableError
 from lydite.verdict import Outcome, Verdict
-from lydite.verifiers.build import CompiledChecker, build
+from lydite.verifiers.build import CompiledChecker, build, forget
 from lydite.verifiers.chunks import Clock, Framing, NoClock, Work
 from lydite.verifiers.registry import BUILTIN, find
 from lydite.verifiers.rows import Row, read_as
@@ -22,6 +23,14 @@ from lydite.verifiers.spelling import spell
 
 COMPOSITE = frozenset({"all_of", "weighted", "gate"})
 STATE = frozenset({"exit_code", "file_exists", "pytest", "script"})
+QUICK = frozenset({"choice", "exact", "format", "math", "steps"})
+"""Verifiers that only compute, in steps that they count or in time linear in completion and configuration. All others
+are programs in what their configuration says: ``json_schema``, whose references multiply, as well as ``code``."""
+MOST_CHECKERS, MOST_ENTRIES, MOST_BYTES, MOST_WORK = 8, 64, 16 << 10, 1 << 24
+"""Of what is judged in a thread: checkers of a composite, entries of lists of its configuration (each of them may be a
+look at the whole completion), bytes of the checker, and those times the bytes of the item."""
+KEPT = 64 << 20
+"""Bytes of items after which a worker forgets the checkers that it compiled."""
 _DEPTH = 8
 _PLACE = re.compile(r" \([^()\s]*\.py:\d+\)$")
 """File and line of this machine at the end of what a fault says."""
@@ -96,16 +105,26 @@ def kinds(checker: Any, depth: int = 0) -> Iterator[str]:
         yield from kinds(part, depth + 1)
 
 
-def is_quick(checker: dict[str, Any]) -> bool:
-    """Whether judging only computes, in bounded time, within this process."""
-    return all(kind in COMPOSITE or _quick(kind) for kind in kinds(checker))
+def is_quick(checker: dict[str, Any], size: int = 0) -> bool:
+    """Whether building it, and judging by it, may be done in a thread: the time that takes is bounded whatever it says.
+
+    Args:
+        checker: as it came.
+        size: bytes of the item that is judged.
+    """
+    named = list(islice(kinds(checker), MOST_CHECKERS + 1))
+    if len(named) > MOST_CHECKERS or not all(kind in COMPOSITE or _quick(kind) for kind in named):
+        return False
+    try:
+        length = len(msgspec.json.encode(checker))
+    except (TypeError, ValueError, RecursionError):  # no JSON: building it says so
+        return True
+    return length <= MOST_BYTES and length * size <= MOST_WORK and _entries(checker) <= MOST_ENTRIES
 
 
 @lru_cache(maxsize=256)
 def _quick(kind: str) -> bool:
-    if kind not in BUILTIN:  # unknown: told at once; a package's: nothing is known of it
-        return not _installed(kind)
-    return kind not in STATE and not getattr(find(kind), "waits", False)
+    return kind in QUICK or (kind not in BUILTIN and not _installed(kind))  # unknown: told at once
 
 
 def _installed(kind: str) -> bool:
@@ -114,6 +133,13 @@ def _installed(kind: str) -> bool:
     except LyditeError:
         return False
     return True
+
+
+def _entries(value: Any) -> int:
+    """Entries of all lists."""
+    if isinstance(value, dict):
+        return sum(map(_entries, value.values()))
+    return len(value) + sum(map(_entries, value)) if isinstance(value, list) else 0
 
 
 def fault(error: LyditeError) -> Verdict:
@@ -174,8 +200,15 @@ class Sent(msgspec.Struct, array_like=True):
 def make_judge(setup: bytes) -> Work:
     """The workers' function: from a MessagePack list of ``Sent`` to one of ``Told``."""
 
+    held = 0
+
     def work(chunk: bytes, clock: Clock) -> bytes:
+        nonlocal held
         answers = []
+        held += len(chunk)
+        if held > KEPT:
+            held = 0
+            forget()
         for index, sent in enumerate(msgspec.msgpack.decode(chunk, type=list[Sent])):
             clock.item(index)
             try:

@@ -1,10 +1,11 @@
 """The verification service: items in, verdicts out, quick ones never behind slow ones.
 
-Two lanes. Checks that only compute (``math``, ``exact``, ``choice`` and the like, and composites of these) are bounded
-by design and are judged in threads of this process. All others, those that run programs in the sandbox, ask a database
-or a prover, and those of installed packages, are judged in a few worker processes, one item at a time; one that takes
-longer than ``seconds`` is ended with its process, and is ``incorrect`` with reason ``timeout``, as with ``lydite verify
---timeout``.
+Two lanes. Checks that only compute (``math``, ``exact``, ``choice`` and the like, and small composites of these) are
+bounded by design and are judged in threads of this process. All others, those that run programs in the sandbox, ask a
+database or a prover, those of installed packages, and those whose configuration says how long they take, are built and
+judged in a few worker processes, one item at a time; one that takes longer than ``seconds`` is ended with its process,
+and is ``incorrect`` with reason ``timeout``, as with ``lydite verify --timeout``; one that cannot be built in that time
+is ``invalid``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -41,7 +43,9 @@ from lydite.verifiers.spelling import spell
 SECONDS = 30.0
 """For one verdict of the slow lane, from when its check starts."""
 QUICK_CHUNK = 32
-"""Items that a thread judges before another request has its turn."""
+"""Items that a thread judges before another request has its turn,"""
+QUICK_SECONDS = 0.2
+"""and seconds after which it begins no further one."""
 
 
 class Verdicts:
@@ -94,8 +98,8 @@ class Verdicts:
     async def _all(self, items: Sequence[bytes], default: Default) -> list[bytes | InputError]:
         loop = asyncio.get_running_loop()
         found: list[bytes | InputError | None] = []
-        for start in range(0, len(items), QUICK_CHUNK):
-            chunk = items[start : start + QUICK_CHUNK]
+        while len(found) < len(items):
+            chunk = items[len(found) : len(found) + QUICK_CHUNK]
             found += await loop.run_in_executor(self._quick, _judge_quick, chunk, default)
         waiting = [index for index, one in enumerate(found) if one is None]
         if waiting:
@@ -113,7 +117,9 @@ class Verdicts:
     def _judge_slow(self, raw: bytes, default: Default) -> bytes | InputError:
         with self._lock:
             if self._workers is None:
-                self._workers = Workers("lydite.server.judging:make_judge", self._slots, FRAMING, self.seconds)
+                self._workers = Workers(
+                    "lydite.server.judging:make_judge", self._slots, FRAMING, self.seconds, prepare=self.seconds
+                )
             workers = self._workers
         try:
             (reply,) = workers.run(msgspec.msgpack.encode([Sent(raw, default)]))
@@ -121,21 +127,27 @@ class Verdicts:
             return spell(id_of(raw), fault(error))
         if isinstance(reply, Lost):
             late = self.seconds if reply.why == "timeout" else 0.0
-            return spell(id_of(raw), lost_verdict(reply), seconds=late)
+            return spell(id_of(raw), lost_verdict(reply, self.seconds), seconds=late)
         (told,) = msgspec.msgpack.decode(reply, type=list[Told])
         return told.line or InputError(told.message, field=told.field, remedy=told.remedy)
 
 
 def _judge_quick(items: Sequence[bytes], default: Default) -> list[bytes | InputError | None]:
-    """Verdicts; ``None`` where the slow lane has to judge."""
-    return [_judged_quick(raw, default) for raw in items]
+    """Verdicts on the first of them, on one at least; ``None`` where the slow lane has to judge."""
+    until = time.monotonic() + QUICK_SECONDS
+    found = [_judged_quick(items[0], default)]
+    for raw in items[1:]:
+        if time.monotonic() >= until:
+            break
+        found.append(_judged_quick(raw, default))
+    return found
 
 
 def _judged_quick(raw: bytes, default: Default) -> bytes | InputError | None:
     try:
         item: Item = read_item(raw)
         checker = checker_of(item, default)
-        return spelled(item, judged(item, checker)) if is_quick(checker) else None
+        return spelled(item, judged(item, checker)) if is_quick(checker, len(raw)) else None
     except InputError as error:
         return error
     except Exception as error:  # a fault of ours is no answer of the service's

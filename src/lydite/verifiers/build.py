@@ -166,6 +166,12 @@ def _made(checker: Checker) -> CompiledChecker:
         raise error.at(prefix="checker" if error.field == "type" else "checker.config") from None
 
 
+def forget() -> None:
+    """Let go of all compiled checkers: for processes that judge by those of strangers, which may be large."""
+    of_text.cache_clear()
+    _compiled.cache_clear()
+
+
 def source_hash(verifier: Verifier) -> str:
     """Hex SHA-256 over a verifier's source files.
 

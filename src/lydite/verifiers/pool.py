@@ -128,9 +128,12 @@ class Workers:
         timeout: float | None = None,
         setup: bytes = b"",
         work: Work | None = None,
+        *,
+        prepare: float | None = None,
     ) -> None:
-        """Take what ``map_in_processes`` takes; ``work`` before any thread is started."""
-        self._workers = [_Worker(target, setup, timeout, framing) for _ in range(jobs)]
+        """Take what ``map_in_processes`` takes; ``work`` before any thread is started. ``prepare``: seconds between two
+        checks, in place of ``PREPARE_SECONDS``."""
+        self._workers = [_Worker(target, setup, timeout, framing, prepare) for _ in range(jobs)]
         self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
         for worker in self._workers:
             if work is not None:
@@ -159,8 +162,11 @@ class Workers:
 class _Worker:
     """One worker process and the parent's end of its pipes. Used by one thread at a time."""
 
-    def __init__(self, target: str, setup: bytes, timeout: float | None, framing: Framing) -> None:
+    def __init__(
+        self, target: str, setup: bytes, timeout: float | None, framing: Framing, prepare: float | None = None
+    ) -> None:
         self._target, self._setup, self._timeout, self._framing = target, setup, timeout, framing
+        self._prepare = prepare
         self._process: subprocess.Popen[bytes] | Forked | None = None
         self._stopped = False
         self._clock_file = tempfile.TemporaryFile()  # noqa: SIM115  (closed in close)
@@ -289,10 +295,11 @@ class _Worker:
     def _wait(self, pipe: IO[bytes], timeout: float) -> tuple[Literal["timeout", "stuck"], int, str] | None:
         """Until the worker answers or ends; why it must be ended and at which item, where one took too long."""
         pause = min(0.2, timeout / 4)
+        prepare = PREPARE_SECONDS if self._prepare is None else self._prepare
         while not select.select([pipe], [], [], pause)[0]:
             read = CLOCK.unpack_from(self._clock, 0)
             at, runs, since, verifier = read
-            if at < 0 or time.monotonic() - since <= (timeout if runs else PREPARE_SECONDS):
+            if at < 0 or time.monotonic() - since <= (timeout if runs else prepare):
                 continue
             if CLOCK.unpack_from(self._clock, 0) == read:  # else it was read while it was written
                 return "timeout" if runs else "stuck", int(at), _name(verifier)

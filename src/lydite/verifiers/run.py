@@ -164,12 +164,12 @@ def _chunks(items: Iterable[Item], pace: Pace) -> Iterator[bytes]:
         yield msgspec.msgpack.encode(chunk)
 
 
-def lost_verdict(lost: Lost) -> Verdict:
-    """What is said of an item that got no verdict in time, or whose worker died."""
+def lost_verdict(lost: Lost, prepare: float = PREPARE_SECONDS) -> Verdict:
+    """What is said of an item that got no verdict in time, or whose worker died. ``prepare``: see ``Workers``."""
     if lost.why == "timeout":
         return Verdict(outcome=Outcome.INCORRECT, score=0.0, reason="timeout", verifier=lost.verifier)
     if lost.why == "stuck":
-        detail = f"its checker was not ready within {PREPARE_SECONDS:g} s"
+        detail = f"its checker was not ready within {prepare:g} s"
         return Verdict.invalid("verifier_error", lost.verifier, detail=detail)
     return Verdict.invalid("worker_died", lost.verifier, detail="the worker process ended while it judged this")
 
