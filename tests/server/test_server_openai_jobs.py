@@ -268,15 +268,21 @@ def test_dpo(idle: TestClient) -> None:
 
 
 ROW = rows(1)[0]
+TASK = {"question": "What is 2+2?", "answer": "It is 4.\n#### 4"}
+HYPER = "method.reinforcement.hyperparameters"
 REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
     (None, {"model": "gpt-4o-mini"}, "model", "no model"),
     (None, {"model": "hf:/etc"}, "model", "no model"),
-    (None, {"training_file": "file-nothing"}, "id", "no file"),
-    (None, {"unknown": 1}, "unknown", "permitted"),
+    (None, {"training_file": "file-nothing"}, "training_file", "GET /v1/files"),
+    (None, {"unknown": 1}, "unknown", "unknown: unknown field (known here: model,"),
+    (None, {"hyperparameter": {}}, "hyperparameter", "did you mean hyperparameters?"),
+    (None, {"model": 3}, "model", "model: must be a text, not 3"),
+    (None, {"integrations": [{"typ": "wandb"}]}, "integrations.0.typ", "did you mean type?"),
+    (None, {"integrations": [3]}, "integrations.0", "must be an object, not 3"),
     (None, {"method": {"type": "reinforcement", "dpo": {}}}, "method.dpo", "reinforcement"),
     (None, {"hyperparameters": {"n_epochs": 1}}, "hyperparameters", "method"),
     (None, {"method": reinforcement(n_epochs=0)}, "method.reinforcement.hyperparameters.n_epochs", ""),
-    (None, {"method": reinforcement(n_epochs=1000000, batch_size=1)}, "stages.0", "1000000"),
+    (None, {"method": reinforcement(n_epochs=1000000, batch_size=1)}, f"{HYPER}.n_epochs", "at most 1000000"),
     (None, {"method": reinforcement(reasoning_effort="high")}, "reasoning_effort", "effort"),
     (
         None,
@@ -308,10 +314,52 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
     (None, {"x_rlvr": {"tasks": {"train": "x.jsonl"}}}, "x_rlvr.tasks.train", "training_file"),
     (None, {"x_rlvr": {"tasks": {"eval": "/etc/x.jsonl"}}}, "tasks.eval.files", "own"),
     (None, {"x_rlvr": {"evaluation": {"n": 2}}}, "tasks.eval", "held-out"),
-    (None, {"x_rlvr": {"num_generation": 2}}, "stages.0.num_generation", "did you mean num_generations"),
+    (None, {"x_rlvr": {"num_generation": 2}}, "x_rlvr.num_generation", "did you mean num_generations"),
+    (
+        None,
+        {"method": reinforcement({"type": "string_chek"})},
+        "method.reinforcement.grader.type",
+        "did you mean string_check?",
+    ),
+    (None, {"method": reinforcement({"type": "own"})}, "method.reinforcement.grader.type", "multi, lydite"),
+    (
+        None,
+        {"method": reinforcement(LIKE | {"referense": "4"})},
+        "method.reinforcement.grader.referense",
+        "did you mean reference?",
+    ),
+    (None, {"x_rlvr": {"lorra": {}}}, "x_rlvr.lorra", "did you mean lora?"),
+    (None, {"x_rlvr": {"lora": {"r": "big"}}}, "x_rlvr.lora.r", "must be a whole number, not 'big'"),
+    (None, {"x_rlvr": {"lora": {"rank": 4}}}, "x_rlvr.lora.rank", "known here: r, alpha"),
+    (
+        None,
+        {"x_rlvr": {"lora": {"target_modules": 1}}},
+        "x_rlvr.lora.target_modules",
+        "must be a text or a list, not 1",
+    ),
+    (None, {"x_rlvr": {"loss": "ppo"}}, "x_rlvr.loss", "'grpo', 'dr_grpo'"),
+    (None, {"x_rlvr": {"verifier_config": {"answer": "2"}}}, "x_rlvr.verifier_config", "not given"),
+    (
+        None,
+        {"method": reinforcement({"type": "lydite", "config": {"answer": "2"}})},
+        "method.reinforcement.grader.config",
+        "none is named",
+    ),
+    (
+        None,
+        {"method": reinforcement({"type": "string_check", "input": "{{ sample.output_text }}", "operation": "eq"})},
+        "method.reinforcement.grader.reference",
+        "method.reinforcement.grader.reference: is missing",
+    ),
+    (
+        None,
+        {"method": reinforcement({"type": "python", "source": "def grade(sample, item)\n  return 1"})},
+        "method.reinforcement.grader.source",
+        "is no Python: expected ':' in its line 1 (mend it) (found with row 1 of training_file)",
+    ),
     (None, {"x_rlvr": {"stages": [{"kind": "sft", "rows": "/etc/passwd", "steps": 1}]}}, "stages.0.rows", "own"),
-    (None, {"x_rlvr": {"pip_packages": ["git+https://x"]}}, "stages.0.pip_packages", "no package name"),
-    (None, {"x_rlvr": {"trl": {"output_dir": "/tmp"}}}, "stages.0.trl.output_dir", "cannot be set"),
+    (None, {"x_rlvr": {"pip_packages": ["git+https://x"]}}, "x_rlvr.pip_packages", "no package name"),
+    (None, {"x_rlvr": {"trl": {"output_dir": "/tmp"}}}, "x_rlvr.trl.output_dir", "cannot be set"),
     (None, {"x_rlvr": {"report_to": 1}}, "report_to", "list"),
     (b'{"messages": 1}\n', {}, "training_file", "line 1: messages"),
     (jsonl([ROW]) + b"\n{,}\n", {}, "training_file", "line 3: not JSON"),
@@ -320,6 +368,16 @@ REFUSED: list[tuple[Any, dict[str, Any], str, str]] = [
     ([ROW, {"prompt": "?", "checker": {"type": "math"}}], {}, "training_file", "line 2: checker.config.answer"),
     ([{"prompt": "?", "checker": {"type": "/tmp/x.py:f"}}], {}, "training_file", "line 1: checker.type"),
     (b"\n\n", {}, "training_file", "no rows"),
+    (
+        [{"prompt": "2+2?", "answer": "4"}],
+        {},
+        "training_file",
+        'line 1: messages: is missing (a row is {"messages": [{',
+    ),
+    ([{"question": "2+2?", "answer": "4"}], {}, "training_file", "line 1: messages: is missing"),
+    (b'[\n  {"messages": []}\n]\n', {}, "training_file", "one JSON object on each line"),
+    ([TASK], {}, "method.reinforcement.grader", "would judge no row of training_file"),
+    ([TASK], {"x_rlvr": {"verifier": "math"}, "method": {"type": "reinforcement"}}, "x_rlvr.verifier", "no row"),
     ([ROW], {"method": None}, "training_file", "line 1: answer: is not learned from"),
     ([ROW, ROW], {}, "training_file", "line 2: the same task stands on line 1"),
     ([PAIR | {"input": []}], {"method": {"type": "dpo"}}, "training_file", "line 1: input"),
@@ -339,6 +397,49 @@ def test_what_is_refused_and_why(idle: TestClient, values: Any, body: dict[str, 
     service: Service = idle.app.state.service  # type: ignore[attr-defined]
     assert str(service.home.path) not in error["message"]
     assert idle.get("/v1/fine_tuning/jobs").json()["data"] == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("n_epochs", "two", "must be 'auto' or a whole number from 1 to 1000000, not 'two'"),
+        ("n_epochs", 1.5, "must be 'auto' or a whole number from 1 to 1000000, not 1.5"),
+        ("batch_size", -1, "must be 'auto' or a whole number from 1 to 4096, not -1"),
+        ("batch_size", True, "must be 'auto' or a whole number from 1 to 4096, not True"),
+        ("learning_rate_multiplier", 1e9, "must be 'auto' or a number above 0, at most 1e+06, not 1000000000.0"),
+        ("compute_multiplier", 0, "must be 'auto' or a number above 0, at most 512, not 0"),
+        ("eval_samples", [1], "must be 'auto' or a whole number from 1 to 100000, not [1]"),
+        ("n_epoch", 2, "unknown field (did you mean n_epochs?)"),
+        ("reasoning_effort", "most", "must be 'default', 'low', 'medium' or 'high', not 'most'"),
+    ],
+)
+def test_a_hyperparameter_is_refused_with_its_name_and_range(idle: TestClient, name: str, value: Any, why: str) -> None:
+    error = made(idle, method=reinforcement(**{name: value})).json()["error"]
+    assert error["param"] == f"{HYPER}.{name}"
+    assert error["message"] == f"{HYPER}.{name}: {why}"
+
+
+def test_a_limit_of_the_recipe_is_told_with_the_name_that_was_written(idle: TestClient) -> None:
+    hyper = {"hyperparameters": {"n_epochs": 10_001}}
+    error = made(idle, [SPOKEN], method={"type": "supervised", "supervised": hyper}).json()["error"]
+    assert error["param"] == "method.supervised.hyperparameters.n_epochs"
+    error = made(idle, [SPOKEN], method=None, x_rlvr={"max_grad_norm": -1}).json()["error"]
+    assert error["message"] == "x_rlvr.max_grad_norm: must be at least 0, not -1"
+
+
+def test_tasks_among_the_rows_are_told_to_be_judged_by_their_own_checkers(idle: TestClient) -> None:
+    job = made(idle, [TASK, ROW]).json()["id"]
+    (note,) = idle.get(f"/v1/rlvr/jobs/{job}").json()["notes"]
+    assert note.startswith("1 of 2 rows of training_file are tasks with a checker of their own")
+    events = idle.get(f"/v1/fine_tuning/jobs/{job}/events").json()["data"]
+    assert ("warn", note) in {(event["level"], event["message"]) for event in events}
+
+
+def test_what_of_openai_is_not_served_is_told(idle: TestClient) -> None:
+    error = idle.post("/v1/responses", json={}).json()["error"]
+    assert "POST /v1/chat/completions" in error["message"]
+    error = idle.post("/v1/chat/completions", json={"model": "no", "messages": ROW["messages"]}).json()["error"]
+    assert (error["param"], "GET /v1/models" in error["message"]) == ("model", True)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,8 @@ def test_the_field_that_is_wrong_is_named(config: dict[str, Any], field: str) ->
 
 
 def test_an_unknown_field_is_told_the_known_ones() -> None:
-    assert refusal({**GOOD, "case": []}).remedy == "sample knows cases, mode, tries, names"
+    assert refusal({**GOOD, "answer": []}).remedy == "sample knows cases, mode, tries, names"
+    assert str(refusal({**GOOD, "case": []}).remedy).endswith("did you mean cases?")
 
 
 def test_types_are_told_in_words() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
@@ -38,7 +39,9 @@ def only(given: Any, known: Collection[str], where: str = "") -> dict[str, Any]:
     for name in given:
         if name not in known:
             field = below(where, str(name)[:100].encode("utf-8", "replace").decode())
-            raise refusal(field, f"unknown field (known: {', '.join(sorted(known))})")
+            near = difflib.get_close_matches(str(name)[:100], known, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
+            raise refusal(field, f"unknown field ({remedy})")
     return given
 
 

@@ -33,6 +33,11 @@ class NotFoundError(ApiError):
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(404, f"there is no {kind} {name[:200]!r}", param="id", code=f"{kind}_not_found")
 
+    def at(self, field: str, remedy: str) -> NotFoundError:
+        """The same about a field of a body that names it."""
+        self.param, self.message = field, f"{self.message} ({remedy})"
+        return self
+
 
 class RefusedError(ApiError):
     """Unusable input: 400."""
@@ -55,8 +60,11 @@ def refused(error: InputError) -> RefusedError:
 
 
 def body(error: ApiError) -> dict[str, Any]:
-    """The JSON of an answer."""
+    """The JSON of an answer. Clients of OpenAI's show the message alone, so that it names the field of a 400 too."""
     kind = {401: "authentication_error", 403: "permission_error"}.get(error.status, "invalid_request_error")
     if error.status >= 500:
         kind = "server_error"
-    return {"error": {"message": error.message, "type": kind, "param": error.param, "code": error.code}}
+    message = error.message
+    if error.status == 400 and error.param and error.param not in message:
+        message = f"{error.param}: {message}"
+    return {"error": {"message": message, "type": kind, "param": error.param, "code": error.code}}

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lydite.errors import InputError, LyditeError, MissingExtraError
 from lydite.server.answers import failure
 from lydite.server.errors import ApiError, RefusedError, refused
+from lydite.training.wording import below, keys_of, meant, said
 
 log = logging.getLogger("lydite.server")
 
@@ -34,7 +35,7 @@ def told(error: Exception) -> ApiError | None:
     if isinstance(error, InputError):
         return refused(error)
     if isinstance(error, RequestValidationError):
-        return _invalid(error)
+        return invalid(error)
     if isinstance(error, HTTPException):
         text = TOLD.get(error.status_code) if error.detail in _PHRASES else error.detail
         return ApiError(error.status_code, str(text or error.detail), code=_CODES.get(error.status_code))
@@ -53,18 +54,46 @@ _PHRASES = frozenset({"Not Found", "Method Not Allowed", "Request Entity Too Lar
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
 
 
-def _invalid(error: RequestValidationError) -> RefusedError:
-    first: Any = next(iter(error.errors()), {"loc": (), "msg": "unusable"})
-    if first.get("type") == "json_invalid":
+def invalid(error: RequestValidationError, model: Any = None) -> RefusedError:
+    """What a body, a query or a path has that it must not have, the field named as the sender wrote it.
+
+    Args:
+        error: of validation.
+        model: of the body, whose fields may have been meant.
+    """
+    found: Any = error.errors() or [{"loc": (), "msg": "unusable", "type": "", "input": None}]
+    # A misspelt field is also a missing one: the first says more.
+    first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
+    if first["type"] == "json_invalid":
         why = first.get("ctx", {}).get("error", "")
         return RefusedError(f"the body is no JSON: {why} at character {first['loc'][-1]}", code="invalid_json")
-    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path", "header"))[:200]
-    return RefusedError(f"{where or 'body'}: {first['msg']}"[:1000], param=where or None, code="invalid_value")
+    inside = first["loc"][:1] == ("body",)
+    # Beside a body there are names alone: the values of a query are texts.
+    document: Any = error.body if inside else {name: None for one in found for name in one["loc"][1:2]}
+    same = [{**one, "loc": one["loc"][1:]} for one in (first, *found) if one["loc"][:1] == first["loc"][:1]]
+    place, message = said(same, document)
+    if first["type"] == "extra_forbidden":
+        remedy = meant(str(place[-1]), keys_of(below(model, place[:-1]) if isinstance(model, type) else None))
+        message = f"unknown field ({remedy or 'leave it out'})"
+    where = ".".join(map(str, place))[:200].encode("utf-8", "backslashreplace").decode()
+    return RefusedError(f"{where or 'body'}: {message}"[:1000], param=where or None, code="invalid_value")
+
+
+def _body_of(request: Request) -> Any:
+    """The model of a route's body; ``None`` where it has none."""
+    field = getattr(request.scope.get("route"), "body_field", None)
+    return getattr(getattr(field, "field_info", None), "annotation", None)
+
+
+_ELSEWHERE = ("/v1/responses", "/v1/completions", "/v1/embeddings", "/v1/assistants", "/v1/threads", "/v1/moderations")
+"""Of OpenAI's, not served here."""
 
 
 async def _answer(request: Request, error: Exception) -> Response:
-    found = told(error)
+    found = invalid(error, _body_of(request)) if isinstance(error, RequestValidationError) else told(error)
     assert found is not None
+    if found.status == 404 and found.code == "not_found" and request.scope["path"].startswith(_ELSEWHERE):
+        found.message += ": of OpenAI's ways to ask a model, chat completions are served (POST /v1/chat/completions)"
     headers = getattr(error, "headers", None) if isinstance(error, HTTPException) else None
     return failure(request.scope, found, dict(headers) if headers else None)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -10,12 +9,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import yaml
-from pydantic import AliasChoices, BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from lydite.errors import InputError
 from lydite.training.recipe import DpoStage, GrpoStage, Recipe, SampleStage, SftStage
+from lydite.training.wording import below, keys_of, meant, place_in, said
 
-_STAGES: dict[str, type[BaseModel]] = {"sample": SampleStage, "sft": SftStage, "grpo": GrpoStage, "dpo": DpoStage}
+STAGES: dict[str, type[BaseModel]] = {"sample": SampleStage, "sft": SftStage, "grpo": GrpoStage, "dpo": DpoStage}
+"""The kinds of stages, by name."""
 _Path = tuple[str | int, ...]
 
 
@@ -153,55 +154,24 @@ def _explain(error: ValidationError, document: Any, path: str | Path | None, lin
     found = error.errors(include_url=False)
     # A misspelt key is also a missing one: the first says more.
     details = next((item for item in found if item["type"] == "extra_forbidden"), found[0])
-    where, model = _locate(details["loc"])
-    message, remedy = details["msg"].removeprefix("Value error, "), None
+    where, model = _locate(details["loc"], document)
+    message, remedy = said([details, *(item for item in found if item is not details)], document)[1], None
     if details["type"] == "extra_forbidden":
-        message = "unknown key"
-        known = _known(model)
-        near = difflib.get_close_matches(str(where[-1]), known, n=1)
-        remedy = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
+        message, remedy = "unknown key", meant(str(where[-1]), keys_of(model))
     elif details["type"] == "missing":
         message, remedy = "is missing", "add it"
     elif details["type"] == "union_tag_invalid":
         where, message = (*where, "kind"), f"unknown kind of stage {details['ctx']['tag']}"
-        remedy = f"known: {', '.join(_STAGES)}"
+        remedy = f"known: {', '.join(STAGES)}"
     elif details["type"] == "union_tag_not_found":
-        where, message, remedy = (*where, "kind"), "is missing", f"one of {', '.join(_STAGES)}"
+        where, message, remedy = (*where, "kind"), "is missing", f"one of {', '.join(STAGES)}"
     line = next((lines[where[:end]] for end in range(len(where), 0, -1) if where[:end] in lines), None)
     return InputError(message, path=path, line=line, field=_dotted(where) or None, remedy=remedy)
 
 
-def _known(model: type[BaseModel] | None) -> list[str]:
-    """Keys that a model takes, other spellings included."""
-    keys: list[str] = []
-    for name, field in model.model_fields.items() if model else ():
-        others = field.validation_alias
-        if isinstance(others, AliasChoices):
-            keys.extend(str(choice) for choice in others.choices)
-        else:
-            keys.append(field.alias or name)
-    return keys
-
-
-def _locate(loc: tuple[str | int, ...]) -> tuple[_Path, type[BaseModel] | None]:
-    """A pydantic location as a path into the document (which has no union tags), and the model at its end."""
+def _locate(loc: _Path, document: Any) -> tuple[_Path, type[BaseModel] | None]:
+    """A pydantic location as a path into the document, and the model that its last key belongs to."""
+    where = place_in(document, loc)
     if len(loc) >= 3 and loc[0] == "stages":
-        stage = _STAGES[str(loc[2])]
-        where: _Path = (*loc[:2], *loc[3:])
-        return where, _descend(stage, loc[3:-1])
-    return loc, _descend(Recipe, loc[:-1])
-
-
-def _descend(model: type[BaseModel] | None, loc: Sequence[str | int]) -> type[BaseModel] | None:
-    for part in loc:
-        if model is None or not isinstance(part, str):
-            return None
-        field = model.model_fields.get(part)
-        model = _model_in(field.annotation) if field else None
-    return model
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((found for item in getattr(annotation, "__args__", ()) if (found := _model_in(item))), None)
+        return where, below(STAGES.get(str(loc[2])), where[2:-1])
+    return where, below(Recipe, where[:-1])

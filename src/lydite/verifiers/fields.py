@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from typing import Any, TypeVar
 
@@ -53,13 +54,22 @@ def read_config(config: dict[str, Any], kind: type[T], verifier: str) -> T:
     field = _dotted(place.group(1)) if place else ""
     message = message[: place.start()] if place else message
     if unknown := _UNKNOWN.fullmatch(message):
-        known = ", ".join(info.encode_name for info in msgspec.structs.fields(kind)) if not field else ""  # type: ignore[arg-type]
-        remedy = f"{verifier} knows {known}" if known else "leave it out"
+        known = [info.encode_name for info in msgspec.structs.fields(kind)] if not field else []  # type: ignore[arg-type]
+        near = difflib.get_close_matches(unknown.group(1)[:100], known, n=1)
+        remedy = f"{verifier} knows {', '.join(known)}" if known else "leave it out"
+        remedy += f"; did you mean {near[0]}?" if near else ""
         raise InputError("unknown field", field=_join(field, unknown.group(1) or "''"), remedy=remedy)
     if missing := _MISSING.fullmatch(message):
         raise InputError("is missing", field=_join(field, missing.group(1)), remedy=f"{verifier} needs it")
     message = _TYPE.sub(_in_words, message[:1].lower() + message[1:])
     raise InputError(message.replace(", got", ", found"), field=field or "config", remedy="see docs/verdicts.md")
+
+
+def no_python(error: Exception) -> str:
+    """Why a source is no Python, with the line of the source, told once."""
+    if isinstance(error, SyntaxError):
+        return f"is no Python: {error.msg}" + (f" in its line {error.lineno}" if error.lineno else "")
+    return f"is no Python: {error or type(error).__name__}"[:300]
 
 
 def _in_words(types: re.Match[str]) -> str:

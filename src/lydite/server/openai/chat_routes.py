@@ -11,6 +11,7 @@ from fastapi.responses import Response, StreamingResponse
 from lydite.server.answers import Json
 from lydite.server.bodies import json_body
 from lydite.server.deps import Given
+from lydite.server.errors import NotFoundError
 from lydite.server.openai import chat_answers
 from lydite.server.openai.chat_asked import MAX_N, ROLES, read_asked
 
@@ -72,7 +73,10 @@ async def complete(service: Given, request: Request, body: Annotated[Any, Body()
     if not isinstance(body, dict):
         body = {}
     asked = read_asked(body)
-    model = await asyncio.to_thread(service.models.find, asked.model)
+    try:
+        model = await asyncio.to_thread(service.models.find, asked.model)
+    except NotFoundError as error:
+        raise error.at("model", "GET /v1/models lists them") from None
     task = asyncio.create_task(service.models.ask(model, asked.prompt, asked.params, n=asked.n, seed=asked.seed))
     if not await _waited(task, request):
         return Response(status_code=_GONE)

@@ -8,13 +8,45 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, PlainValidator, WithJsonSchema
+
+from lydite.server.bodies import shown
 
 Auto = Literal["auto"]
-Whole = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
-Factor = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
 Key = Annotated[str, Field(max_length=64)]
 Value = Annotated[str, Field(max_length=512)]
+
+
+def _numbers(least: float, most: float, *, whole: bool) -> tuple[PlainValidator, WithJsonSchema]:
+    """``auto`` or a number, refused with the range it may have; and what the document of the API says of it."""
+
+    def read(value: Any) -> Any:
+        if value is None or value == "auto":
+            return value
+        number = not isinstance(value, bool) and isinstance(value, int if whole else (int, float))
+        if not number or not (least <= value <= most and value > 0):
+            reach = f"from {least} to {most}" if whole else f"above 0, at most {most:g}"
+            kind = "a whole number" if whole else "a number"
+            raise ValueError(f"must be 'auto' or {kind} {reach}, not {shown(value)}")
+        return value
+
+    bounds = {"minimum": least, "maximum": most} if whole else {"exclusiveMinimum": 0, "maximum": most}
+    kinds: list[dict[str, Any]] = [
+        {"const": "auto", "type": "string"},
+        {"type": "integer" if whole else "number", **bounds},
+        {"type": "null"},
+    ]
+    return PlainValidator(read), WithJsonSchema({"anyOf": kinds})
+
+
+Whole = Annotated[Auto | int | None, *_numbers(1, 1_000_000, whole=True)]
+Factor = Annotated[Auto | int | float | None, *_numbers(0, 1e6, whole=False)]
+Epochs = Annotated[Auto | int | None, *_numbers(1, 10_000, whole=True)]
+Rows = Annotated[Auto | int | None, *_numbers(1, 65_536, whole=True)]
+Prompts = Annotated[Auto | int | None, *_numbers(1, 4_096, whole=True)]
+Attempts = Annotated[Auto | int | None, *_numbers(1, 100_000, whole=True)]
+Groups = Annotated[Auto | int | float | None, *_numbers(0, 512, whole=False)]
+"""As far as the fields of a recipe reach that they become."""
 
 
 class Asked(BaseModel):
@@ -26,23 +58,25 @@ class Asked(BaseModel):
 class Hyperparameters(Asked):
     """Of every method. ``auto`` is the default of each."""
 
-    n_epochs: Auto | Whole | None = None
-    batch_size: Auto | Whole | None = None
-    learning_rate_multiplier: Auto | Factor | None = None
+    n_epochs: Epochs = None
+    batch_size: Rows = None
+    learning_rate_multiplier: Factor = None
 
 
 class DpoHyperparameters(Hyperparameters):
     """Of ``dpo``."""
 
-    beta: Auto | Factor | None = None
+    beta: Factor = None
 
 
 class ReinforcementHyperparameters(Hyperparameters):
     """Of ``reinforcement``."""
 
-    compute_multiplier: Auto | Factor | None = None
-    eval_interval: Auto | Whole | None = None
-    eval_samples: Auto | Whole | None = None
+    n_epochs: Whole = None
+    batch_size: Prompts = None
+    compute_multiplier: Groups = None
+    eval_interval: Whole = None
+    eval_samples: Attempts = None
     reasoning_effort: Literal["default", "low", "medium", "high"] | None = None
 
 

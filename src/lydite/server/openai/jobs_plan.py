@@ -15,13 +15,16 @@ import secrets
 from typing import Any
 
 from lydite.errors import InputError
-from lydite.server.errors import RefusedError
+from lydite.server.errors import NotFoundError, RefusedError
 from lydite.server.files import Files
 from lydite.server.jobs.status import Plan
 from lydite.server.models.models import Model
 from lydite.server.openai.jobs_asked import Dpo, Hyperparameters, JobAsked, Reinforcement, Supervised
-from lydite.server.openai.jobs_rows import Grading, Named, Side, answered, named_in, tasks_of
+from lydite.server.openai.jobs_rows import Grading, Named, Rows, Side, answered, named_in, tasks_of
 from lydite.training.recipe import Recipe
+from lydite.training.recipe_io import STAGES
+from lydite.training.wording import keys_of, meant
+from lydite.verifiers.grader.document import MODELS, TYPES
 from lydite.verifiers.registry import find
 
 RATES = {"reinforcement": (1e-5, 1e-3), "supervised": (1e-4, 1e-3), "dpo": (1e-5, 1e-4)}
@@ -99,15 +102,19 @@ def _reinforcement(
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bytes]]:
     values = method.hyperparameters
     _foundry(method)
+    judge = "x_rlvr.verifier" if extra.get("verifier") is not None else "method.reinforcement.grader"
     grading = _grading(method.grader, extra, notes)
-    held, counts = {}, {}
+    held, counts = dict[str, bytes](), dict[str, int]()
     sides: tuple[tuple[str, Side, str | None], ...] = (
         ("tasks.jsonl", "training_file", asked.training_file),
         ("eval.jsonl", "validation_file", asked.validation_file),
     )
     for name, side, file in sides:
         if file is not None:
-            held[name], counts[name] = tasks_of(files.path(_of(files, file, side)), side, grading)
+            found = tasks_of(files.path(_of(files, file, side)), side, grading)
+            held[name], counts[name] = found.data, found.tasks
+            if grading is not None and found.graded < found.tasks:
+                notes.append(_judged_by_others(found, side, judge))
     if sum(map(len, held.values())) > LARGEST:
         raise RefusedError("the grader, once for each row, takes too much room (shorten it, or give fewer rows)")
     generations = max(2, round(GENERATIONS * float(_number(values, "compute_multiplier", 1.0))))
@@ -153,7 +160,10 @@ def _rowed(
 
 
 def _of(files: Files, file: str, side: Side) -> str:
-    purpose = files.get(file).purpose
+    try:
+        purpose = files.get(file).purpose
+    except NotFoundError as error:
+        raise error.at(side, "GET /v1/files lists them") from None
     if purpose != "fine-tune":
         raise RefusedError(f"the file has the purpose {purpose} (upload it with the purpose fine-tune)", param=side)
     return file
@@ -179,20 +189,47 @@ def _foundry(method: Reinforcement) -> None:
         )
 
 
+def _judged_by_others(found: Rows, side: Side, judge: str) -> str:
+    """A note on rows that bring a checker of their own.
+
+    Raises:
+        RefusedError: all do, so that what the job names would judge nothing.
+    """
+    if not found.graded:
+        raise RefusedError(
+            f"{judge}: would judge no row of {side}: none has messages, each is a task with a checker of its own "
+            f'(leave {judge} out, or give rows as {{"messages": [...], ...}})',
+            param=judge,
+        )
+    return (
+        f"{found.tasks - found.graded} of {found.tasks} rows of {side} are tasks with a checker of their own, which "
+        f"judges them; {judge} judges the {found.graded} rows with messages"
+    )
+
+
 def _grading(grader: dict[str, Any] | None, extra: dict[str, Any], notes: list[str]) -> Grading:
     """What judges: the verifier that ``x_rlvr`` or the grader names, the grader itself, or what each row says."""
     name, config, where = extra.pop("verifier", None), extra.pop("verifier_config", None), "x_rlvr.verifier"
     grader = dict(grader) if grader is not None else None
+    if name is None and config is not None:
+        raise RefusedError("belongs to x_rlvr.verifier, which is not given", param="x_rlvr.verifier_config")
     if name is not None and grader is not None:
         notes.append("The verifier that x_rlvr names judges; the grader of the method does not")
     elif grader is not None and grader.get("type") in ("rlvr", "lydite"):
         where = "method.reinforcement.grader"
         for key in grader:
             if key not in ("type", "name", "verifier", "config"):
-                raise RefusedError("unknown field (known: name, verifier, config)", param=f"{where}.{key[:80]}")
+                raise RefusedError(
+                    f"unknown field ({meant(key, ('name', 'verifier', 'config'))})", param=f"{where}.{key[:80]}"
+                )
         name, config, where = grader.get("verifier"), grader.get("config"), f"{where}.verifier"
+        if name is None and config is not None:
+            raise RefusedError("belongs to a verifier, and none is named", param=f"{where.rpartition('.')[0]}.config")
         if name is None:
             return None
+    elif grader is not None and isinstance(kind := grader.get("type"), str) and kind not in (*TYPES, *MODELS):
+        remedy = meant(kind, (*TYPES, "lydite"))
+        raise RefusedError(f"unknown grader {kind[:40]!r} ({remedy})", param="method.reinforcement.grader.type")
     elif grader is not None and grader.get("type") == "python" and (found := named_in(str(grader.get("source")))):
         name, where = found, "method.reinforcement.grader.source"
     if name is None:
@@ -233,6 +270,37 @@ def _holds_out(extra: dict[str, Any]) -> bool:
 
 
 _OWN = {"policy": "model", "name": "suffix", "seed": "seed"}
+_ASIDE = ("verifier", "verifier_config")
+_BECOMES = {
+    "optimizer_steps": "n_epochs",
+    "epochs": "n_epochs",
+    "prompts_per_step": "batch_size",
+    "batch_size": "batch_size",
+    "learning_rate": "learning_rate_multiplier",
+    "num_generations": "compute_multiplier",
+    "save_every": "eval_interval",
+    "beta": "beta",
+}
+"""Which hyperparameter a field of a stage comes from."""
+
+
+def as_written(asked: JobAsked, error: RefusedError) -> RefusedError:
+    """An error about a recipe's field, as one about what the request has in its place."""
+    field, extra = error.param or "", asked.x_rlvr or {}
+    parts = field.split(".")
+    stage = parts[:2] == ["stages", "0"] and "stages" not in extra and len(parts) > 2
+    name = parts[2] if stage else parts[0]
+    if name in extra:
+        where = ".".join(["x_rlvr", *(parts[2:] if stage else parts)])
+    elif stage and name in _BECOMES:
+        inside = f"method.{asked.kind}." if asked.method is not None else ""
+        where = f"{inside}hyperparameters.{_BECOMES[name]}"
+    elif stage and name == "max_tool_calling_iterations":
+        where = "method.reinforcement.max_episode_steps"
+    else:
+        return error
+    message = error.message.removeprefix(f"{field}: ")
+    return RefusedError(f"{where}: {message}", param=where, code=error.code)
 
 
 def _merged(recipe: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
@@ -240,10 +308,14 @@ def _merged(recipe: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
     if isinstance(tasks := extra.get("tasks"), dict) and "train" in tasks:
         raise RefusedError("has a field of its own: training_file", param="x_rlvr.tasks.train")
     known = Recipe.model_fields
+    fields = keys_of(STAGES[recipe["stages"][0]["kind"]])
     stage = {}
     for name, value in extra.items():
         if name in _OWN:
             raise RefusedError(f"has a field of its own: {_OWN[name]}", param=f"x_rlvr.{name}")
+        if name not in known and name not in fields:
+            remedy = meant(name, [one for one in (*known, *fields, *_ASIDE) if one not in _OWN])
+            raise RefusedError(f"unknown field ({remedy})", param=f"x_rlvr.{name}"[:200])
         if name not in known:
             stage[name] = value
         elif name == "stages" or not isinstance(value, dict) or not isinstance(recipe.get(name), dict):

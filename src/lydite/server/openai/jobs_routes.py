@@ -11,7 +11,7 @@ from lydite.server.deps import Given
 from lydite.server.errors import NotFoundError, RefusedError
 from lydite.server.openai.jobs_answers import KINDS, checkpoint_shape, event_shape, job_shape
 from lydite.server.openai.jobs_asked import JobAsked
-from lydite.server.openai.jobs_plan import plan_of
+from lydite.server.openai.jobs_plan import as_written, plan_of
 from lydite.server.paging import listing
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["fine-tuning"])
@@ -33,7 +33,11 @@ def create(service: Given, asked: JobAsked) -> dict[str, Any]:
             param="model",
             code="model_not_found",
         ) from None
-    return job_shape(service.jobs.create(plan_of(asked, model, service.files)))
+    plan = plan_of(asked, model, service.files)
+    try:
+        return job_shape(service.jobs.create(plan))
+    except RefusedError as error:
+        raise as_written(asked, error) from None
 
 
 @router.get("", summary="List jobs")

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -57,20 +57,29 @@ def read_rows(path: Path, side: Side) -> Iterator[tuple[int, dict[str, Any] | No
             try:
                 row = msgspec.json.decode(text)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise _unusable(side, number, InputError(f"not JSON: {str(error)[:200]}")) from None
+                remedy = "a file has one JSON object on each line, and nothing else"
+                raise _unusable(side, number, InputError(f"not JSON: {str(error)[:200]}", remedy=remedy)) from None
             if not isinstance(row, dict):
-                raise _unusable(side, number, InputError("a row is a JSON object"))
+                raise _unusable(side, number, InputError("a row is a JSON object, one on each line"))
             yield number, row
 
 
-def tasks_of(path: Path, side: Side, grading: Grading) -> tuple[bytes, int]:
-    """Task documents, one on the line of its row, and how many.
+class Rows(NamedTuple):
+    """Task documents, one on the line of its row; how many there are, and how many of them the job's grader judges."""
+
+    data: bytes
+    tasks: int
+    graded: int
+
+
+def tasks_of(path: Path, side: Side, grading: Grading) -> Rows:
+    """The tasks of a reinforcement file. A task document keeps its own checker, whatever grades the other rows.
 
     Raises:
         RefusedError: names the file, the line and the field; for a grader that cannot be used, the grader's field.
     """
     until = time.monotonic() + PATIENCE
-    lines, places, graded = list[bytes](), dict[str, int](), False
+    lines, places, graded = list[bytes](), dict[str, int](), 0
     for number, row in read_rows(path, side):
         if row is None:
             lines.append(b"")
@@ -85,12 +94,25 @@ def tasks_of(path: Path, side: Side, grading: Grading) -> tuple[bytes, int]:
                 raise InputError(f"the same task stands on line {first}", remedy="remove one of the two")
         except InputError as error:
             told = _grader if asked and not graded else _unusable
-            raise told(side, number, error) from None
-        graded = graded or asked
+            raise told(side, number, error if asked else _in_doubt(row, error)) from None
+        graded += asked
         lines.append(canonical(document if asked else task_document(task)))
     if not places:
         raise RefusedError("the file holds no rows", param=side)
-    return b"\n".join(lines) + b"\n", len(places)
+    return Rows(b"\n".join(lines) + b"\n", len(places), graded)
+
+
+def _in_doubt(row: dict[str, Any], error: InputError) -> InputError:
+    """A row without messages that is no task either: it was mostly meant to have them."""
+    if any(name in row for name in ("checker", "task_spec", "rawTrainingData")):
+        return error
+    field = f"{error.field}: " if error.field else ""
+    return InputError(
+        "is missing",
+        field="messages",
+        remedy=f'a row is {{"messages": [{{"role": "user", "content": "..."}}], ...}}; as a task document it cannot be '
+        f"read either: {field}{error.message}",
+    )
 
 
 def _task(row: dict[str, Any], grading: Grading) -> dict[str, Any]:
@@ -213,7 +235,7 @@ def _grader(side: Side, number: int, error: InputError) -> RefusedError:
     if field == "checker.type" or field.startswith(mark):
         where = "method.reinforcement.grader" + field.removeprefix(mark if field.startswith(mark) else "checker")
         remedy = f" ({error.remedy})" if error.remedy else ""
-        return RefusedError(f"{error.message}{remedy} (found with line {number})", param=where)
+        return RefusedError(f"{where}: {error.message}{remedy} (found with row {number} of {side})", param=where)
     return _unusable(side, number, error)
 
 

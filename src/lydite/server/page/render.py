@@ -22,6 +22,7 @@ from lydite._version import __version__
 from lydite.errors import InputError, LyditeError
 from lydite.server.deps import service_of
 from lydite.server.errors import ApiError, refused
+from lydite.server.failures import invalid
 from lydite.server.page import assets, links, telling
 from lydite.server.page.spark import spark
 
@@ -100,9 +101,7 @@ class PageRoute(APIRoute):
                     request.state.seen = await asyncio.to_thread(service_of(request).bus.last)
                 return await handler(request)
             except RequestValidationError as error:
-                first = error.errors()[0]
-                where = ".".join(str(part) for part in first["loc"][1:])
-                return problem(request, ApiError(400, f"{where}: {first['msg']}", param=where or None))
+                return problem(request, invalid(error))
             except InputError as error:
                 return problem(request, refused(error))
             except ApiError as error:

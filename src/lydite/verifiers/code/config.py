@@ -13,6 +13,7 @@ from lydite.verifiers.code.plain import PlainTest, read_plain
 from lydite.verifiers.code.rewrite import compiled_checker, compiled_test, parsed
 from lydite.verifiers.code.values import NotPlainError, encode
 from lydite.verifiers.code.wording import called, can_fail, names
+from lydite.verifiers.fields import no_python
 
 FIELDS = ("tests", "visible", "entry_point", "timeout", "memory_mb", "deterministic", "in_place")
 CALL_FIELDS = ("call", "args", "kwargs", "expected", "tolerance", "multiset", "checker")
@@ -200,7 +201,7 @@ def _check_checker(source: Any, field: str) -> None:
         compiled_checker(source)
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise InputError(f"is no Python source: {error}", field=field, remedy="give Python source") from None
+        raise InputError(no_python(error), field=field, remedy="give Python source") from None
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "check"]
     if len(found) != 1 or [item.arg for item in found[0].args.args] != ["args", "kwargs", "output"]:
         raise InputError("does not define check", field=field, remedy="def check(args, kwargs, output): ...")
@@ -210,7 +211,7 @@ def _source(test: str, field: str) -> str:
     try:
         parsed(test)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise InputError(f"is no Python source: {error}", field=field, remedy="give assert source") from None
+        raise InputError(no_python(error), field=field, remedy="give assert source") from None
     if not test.strip():
         raise InputError("is empty", field=field, remedy="give assert source")
     return test
@@ -232,7 +233,7 @@ def _read(test: Test, field: str, entry: str | None, in_place: bool) -> Test:
     try:
         compiled_test(test.source, entry)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise InputError(f"is no Python source: {error}", field=field, remedy="give assert source") from None
+        raise InputError(no_python(error), field=field, remedy="give assert source") from None
     return test
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from typing import Annotated, Any
 
@@ -20,11 +21,12 @@ from lydite.verifiers.grader.templates import AnyItem, Template, read_template
 
 MAX_GRADERS = 20
 TYPES = ("string_check", "text_similarity", "python", "multi")
-_MODELS = {
+MODELS = {
     "score_model": "asks a model for a score",
     "label_model": "asks a model for a label",
     "endpoint": "asks a server that is not part of the verdict",
 }
+"""Graders of OpenAI's that are refused, and why."""
 _NAME = re.compile(r"[A-Za-z_]\w{0,59}")
 
 Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
@@ -76,9 +78,9 @@ def read_grader(document: dict[str, Any], item: Any, *, nested: bool = False) ->
     kind = document.get("type")
     if not isinstance(kind, str):
         raise InputError("is missing, or not a text", field="type", remedy=f"one of {', '.join(TYPES)}")
-    if kind in _MODELS:
+    if kind in MODELS:
         raise InputError(
-            f"{kind} {_MODELS[kind]}: a model is no verifier, as it can be talked into a score and its verdicts cannot "
+            f"{kind} {MODELS[kind]}: a model is no verifier, as it can be talked into a score and its verdicts cannot "
             "be derived again",
             field="type",
             remedy=f"use {', '.join(TYPES)}",
@@ -100,7 +102,9 @@ def read_grader(document: dict[str, Any], item: Any, *, nested: bool = False) ->
         return _multi(read_config(document, _Multi, kind), item)
     if kind == "multi":
         raise InputError("a multi within a multi", field="type", remedy="write one formula over all graders")
-    raise InputError(f"unknown grader {kind[:40]!r}", field="type", remedy=f"one of {', '.join(TYPES)}")
+    near = difflib.get_close_matches(kind[:40], TYPES, n=1)
+    remedy = f"did you mean {near[0]}?" if near else f"one of {', '.join(TYPES)}"
+    raise InputError(f"unknown grader {kind[:40]!r}", field="type", remedy=remedy)
 
 
 def check_document(document: dict[str, Any]) -> None:

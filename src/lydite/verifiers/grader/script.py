@@ -25,6 +25,7 @@ from lydite.sandbox import ExecResult, Limits
 from lydite.verifiers.code import box
 from lydite.verifiers.code.compare import told
 from lydite.verifiers.code.outcome import ended
+from lydite.verifiers.fields import no_python
 from lydite.verifiers.grader.grade import Grade, Kind, scored
 from lydite.verifiers.grader.sample import Sample
 from lydite.verifiers.protocol import Submission
@@ -144,8 +145,7 @@ def _check_source(source: str) -> None:
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise InputError(f"is no Python: {error}{line}"[:300], field="source", remedy="mend it") from None
+        raise InputError(no_python(error), field="source", remedy="mend it") from None
     remedy = "define it at the top: def grade(sample, item) -> float"
     names = [node for node in tree.body if getattr(node, "name", None) == "grade"]
     functions = [node for node in names if isinstance(node, ast.FunctionDef)]

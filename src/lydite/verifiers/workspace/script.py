@@ -21,7 +21,7 @@ import msgspec
 from lydite.errors import InputError
 from lydite.sandbox import ExecResult, Status
 from lydite.verdict import Verdict
-from lydite.verifiers.fields import read_config
+from lydite.verifiers.fields import no_python, read_config
 from lydite.verifiers.protocol import Check, Example, Submission
 from lydite.verifiers.workspace import box
 from lydite.verifiers.workspace.exit_code import MemoryMB, Timeout, check_text
@@ -114,8 +114,7 @@ class ScriptVerifier:
         try:
             compile(settings.script, "<script>", "exec", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-            raise InputError(f"is no Python: {error}{line}"[:300], field="script", remedy="mend it") from None
+            raise InputError(no_python(error), field="script", remedy="mend it") from None
         box.sandbox()
         identity = f"{self.name}@{self.version}"
 

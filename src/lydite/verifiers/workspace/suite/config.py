@@ -12,7 +12,7 @@ import msgspec
 from lydite.errors import InputError
 from lydite.sandbox import Snapshot
 from lydite.sandbox.jail.packing import check_path
-from lydite.verifiers.fields import read_config
+from lydite.verifiers.fields import no_python, read_config
 from lydite.verifiers.workspace.exit_code import MemoryMB, Timeout
 
 FIELDS = ("test_paths", "files", "timeout", "memory_mb")
@@ -162,8 +162,7 @@ def _parsed(source: bytes, name: str) -> ast.Module:
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise InputError(f"{name!r} is no Python: {error}{line}"[:300], field="files", remedy="mend it") from None
+        raise InputError(f"{name!r} {no_python(error)}"[:300], field="files", remedy="mend it") from None
 
 
 def _wanted(tree: ast.Module) -> set[tuple[str, str]]:
