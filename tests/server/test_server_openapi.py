@@ -199,7 +199,7 @@ def test_no_request_makes_the_service_fail(app: FastAPI) -> None:
     assert not found, "\n".join(found)
 
 
-@pytest.mark.slow
+@pytest.mark.battery
 def test_no_request_of_many_makes_the_service_fail(app: FastAPI, tmp_path: Path) -> None:
     found = explore(app, 10)
     assert not found, "\n".join(found)
