@@ -99,7 +99,8 @@ def test_a_job_from_upload_to_an_answer(home: Path) -> None:
             assert name in metrics[0].data  # type: ignore[operator]
         assert seen == [event.id for event in events][::-1]
 
-        (checkpoint,) = client.fine_tuning.jobs.checkpoints.list(job.id)
+        checkpoint, earlier = client.fine_tuning.jobs.checkpoints.list(job.id)
+        assert (earlier.step_number, earlier.fine_tuned_model_checkpoint) == (2, f"run:{job.id}@0-grpo/2")
         assert checkpoint.step_number == 4
         assert checkpoint.metrics.step == 4
         assert checkpoint.fine_tuned_model_checkpoint == f"run:{job.id}@0-grpo/final"
@@ -111,10 +112,11 @@ def test_a_job_from_upload_to_an_answer(home: Path) -> None:
         assert table.startswith("stage,kind,step,")
 
         downloaded(asked, job.id)
-        said = client.chat.completions.create(
-            model=job.fine_tuned_model, messages=rows(1)[0]["messages"], max_tokens=24, temperature=0
-        )
-        assert said.choices[0].message.content
+        for model in (job.fine_tuned_model, earlier.fine_tuned_model_checkpoint):
+            said = client.chat.completions.create(
+                model=model, messages=rows(1)[0]["messages"], max_tokens=24, temperature=0
+            )
+            assert said.choices[0].message.content
 
 
 def watched(asked: Asked, job: str) -> list[str]:
@@ -190,7 +192,7 @@ def test_hyperparameters_become_a_recipe(idle: TestClient) -> None:
     (stage,) = found["stages"]
     assert stage["optimizer_steps"] == 14  # 27 prompts, two a step
     assert (stage["prompts_per_step"], stage["num_generations"], stage["save_every"]) == (2, 16, 5)
-    assert (stage["learning_rate"], stage["loss_type"]) == (5e-4, "grpo")
+    assert (stage["learning_rate"], stage["loss_type"], stage["keep_checkpoints"]) == (5e-4, "grpo", "all")
     assert (found["evaluation"]["n"], found["tasks"]["eval_fraction"]) == (6, 0.5)
     assert (found["reward"]["preset"], found["lora"]["r"], found["policy"]) == ("binary", 4, "builtin:tiny")
     hyper = answer.json()["method"]["reinforcement"]["hyperparameters"]

@@ -44,6 +44,8 @@ class _Optimised(Strict):
     max_grad_norm: float = Field(1.0, ge=0)
     micro_batch: int | None = Field(None, ge=1)
     save_every: int = Field(50, ge=1)
+    keep_checkpoints: Literal["all"] | Annotated[int, Field(ge=1, le=MAX_STEPS)] | None = None
+    """How many of them, the newest, stay when the stage is over, without the optimizer's state. By default none."""
     evaluate: bool = False
     """Measure on the held-out tasks when the stage is over too (phase ``after-INDEX``)."""
     trl: dict[str, Any] = Field(default_factory=dict)
@@ -62,7 +64,9 @@ class _Optimised(Strict):
         return self._readable(handler(self))
 
     def _readable(self, written: dict[str, Any]) -> dict[str, Any]:
-        """Everything but what ``_one_rate`` refuses beside the rest."""
+        """Everything but what ``_one_rate`` refuses beside the rest, and what runs from before a field have not."""
+        if self.keep_checkpoints is None:
+            written.pop("keep_checkpoints", None)
         if self.effective_learning_rate is not None:
             written.pop("learning_rate", None)
         if not self._adam:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +33,7 @@ from lydite.training.engines import choose_engine
 from lydite.training.progress import Progress, Report
 from lydite.training.recipe import DpoStage, Evaluation, GrpoStage, Recipe, SampleStage, SftStage
 from lydite.training.results import PAIRS
-from lydite.training.trl.callbacks import PrinterCallback, Stop, Watch, last_checkpoint
+from lydite.training.trl.callbacks import PrinterCallback, Stop, Watch, keep_checkpoints, last_checkpoint
 from lydite.training.trl.grpo import grpo_trainer
 from lydite.training.trl.model import Learner
 from lydite.training.trl.reward import RewardColumn, controlled, overlong_shaped
@@ -121,6 +120,8 @@ class Session:
             trainer = self._trainer(index, stage, folder)
             trainer.remove_callback(PrinterCallback)
             checkpoint = last_checkpoint(folder)
+            if checkpoint is None:
+                keep_checkpoints(folder, None)  # of a session that ended before the stage was known to be over
             try:
                 trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
             finally:
@@ -132,8 +133,7 @@ class Session:
             raise InterruptedRunError(f"stopped at step {trainer.state.global_step} of stage {index} ({stage.kind})")
         self._trained = True
         self.learner.save(folder / FINAL)
-        for old in folder.glob("checkpoint-*"):
-            shutil.rmtree(old, ignore_errors=True)
+        keep_checkpoints(folder, stage.keep_checkpoints)
         if self.stop.requested:
             self.run.note(stages=index + 1)
             raise InterruptedRunError(f"stopped after stage {index} ({stage.kind})")

@@ -4,7 +4,8 @@ n_epochs                   passes over the rows: ``optimizer_steps`` of GRPO, ``
 batch_size                 prompts of a step (GRPO), rows of a step (the others)
 learning_rate_multiplier   times the rate of ``RATES``
 compute_multiplier         attempts of a group: 8 times it, at least 2
-eval_interval              steps from checkpoint to checkpoint: held-out tasks are attempted before and after
+eval_interval              steps from checkpoint to checkpoint, which all stay: held-out tasks are attempted before and
+                           after
 eval_samples               attempts at each held-out task
 """
 
@@ -30,6 +31,8 @@ from lydite.verifiers.registry import find
 RATES = {"reinforcement": (1e-5, 1e-3), "supervised": (1e-4, 1e-3), "dpo": (1e-5, 1e-4)}
 """Learning rates that a multiplier of 1 stands for: of models, and of the small built-in ones."""
 GENERATIONS, PROMPTS, ATTEMPTS, EPOCHS = 8, 8, 4, {"reinforcement": 1, "supervised": 3, "dpo": 1}
+KEPT = 3
+"""Checkpoints that stay where no ``eval_interval`` is given; else all do."""
 LENGTH, SHORT = 1024, 128
 """Tokens of an attempt: of models, and of the built-in one, which has no more to say."""
 LARGEST = 256 << 20
@@ -128,9 +131,10 @@ def _reinforcement(
         "prompts_per_step": prompts,
         "max_completion_length": length,
         "learning_rate": _rate(asked, values, model),
+        "keep_checkpoints": KEPT,
     }
     if (every := _number(values, "eval_interval", None)) is not None:
-        stage["save_every"] = every
+        stage |= {"save_every": every, "keep_checkpoints": "all"}
         notes.append("eval_interval: a checkpoint every so many steps; held-out tasks are attempted before and after")
     if method.max_episode_steps is not None:
         stage["max_tool_calling_iterations"] = method.max_episode_steps
@@ -153,6 +157,7 @@ def _rowed(
         "epochs": float(_number(values, "n_epochs", EPOCHS[asked.kind])),
         "batch_size": int(_number(values, "batch_size", PROMPTS)),
         "learning_rate": _rate(asked, values, model),
+        "keep_checkpoints": KEPT,
     }
     if asked.kind == "dpo":
         stage["beta"] = float(_number(values, "beta", 0.1))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from transformers import PrinterCallback, TrainerCallback
@@ -18,12 +19,15 @@ from lydite.evaluation.collect import read_metrics
 from lydite.ledger import RunFolder
 from lydite.training.alarms import Alarms
 
-__all__ = ["Keep", "PrinterCallback", "Stop", "Watch", "last_checkpoint"]
+__all__ = ["Keep", "PrinterCallback", "Stop", "Watch", "keep_checkpoints", "last_checkpoint"]
 
 WARNINGS = 100
 """Kept in ``run.json`` at most."""
 COMPLETE = "complete"
 """Name of the empty file that marks a checkpoint as whole: it is made after everything else in its folder."""
+WEIGHTS_ONLY = "weights-only"
+"""Name of the empty file that marks a checkpoint from which training cannot go on: it is made before anything goes."""
+_STATE = ("optimizer.*", "scheduler.pt", "scaler.pt", "rng_state*.pth", "training_args.bin")
 
 
 class Stop:
@@ -119,12 +123,38 @@ class Watch(TrainerCallback):  # type: ignore[misc]
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         (Path(args.output_dir) / f"checkpoint-{state.global_step}" / COMPLETE).touch()
+        for older in whole_checkpoints(Path(args.output_dir))[:-2]:
+            strip(older)
+
+
+def whole_checkpoints(folder: Path) -> list[Path]:
+    """The whole checkpoints of a stage, the newest last."""
+    found = (path.parent for path in folder.glob(f"checkpoint-*/{COMPLETE}"))
+    return sorted(found, key=lambda path: int(path.name.removeprefix("checkpoint-")))
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """The newest whole checkpoint of a stage."""
-    steps = sorted(
-        (int(path.parent.name.removeprefix("checkpoint-")), path.parent)
-        for path in folder.glob(f"checkpoint-*/{COMPLETE}")
-    )
-    return steps[-1][1] if steps else None
+    """The newest whole checkpoint of a stage from which training can go on."""
+    found = [path for path in whole_checkpoints(folder) if not (path / WEIGHTS_ONLY).exists()]
+    return found[-1] if found else None
+
+
+def strip(checkpoint: Path) -> None:
+    """Leave the model, or its adapter, and take away what only training needs."""
+    if (checkpoint / WEIGHTS_ONLY).exists():
+        return
+    (checkpoint / WEIGHTS_ONLY).touch()
+    for pattern in _STATE:
+        for path in checkpoint.glob(pattern):
+            path.unlink(missing_ok=True)
+
+
+def keep_checkpoints(folder: Path, keep: int | Literal["all"] | None) -> None:
+    """When a stage is over: the newest ``keep`` stay, stripped; all else goes."""
+    found = whole_checkpoints(folder)
+    kept = found if keep == "all" else found[-keep:] if keep else []
+    for path in folder.glob("checkpoint-*"):
+        if path in kept:
+            strip(path)
+        else:
+            shutil.rmtree(path, ignore_errors=True)

@@ -106,10 +106,17 @@ def _common(recipe: Recipe, stage: GrpoStage | SftStage | DpoStage, output: Path
         "logging_steps": 1,
         "save_strategy": "steps",
         "save_steps": stage.save_every,
-        "save_total_limit": 2,
+        "save_total_limit": kept_while_training(stage),
         "disable_tqdm": True,
         "report_to": recipe.report_to or "none",
     }
+
+
+def kept_while_training(stage: GrpoStage | SftStage | DpoStage) -> int | None:
+    """Checkpoints that lie there at once; ``None`` for all. Two at least: the older is taken away before the newer is
+    known to be whole."""
+    keep = stage.keep_checkpoints
+    return None if keep == "all" else max(2, keep or 0)
 
 
 def _rowed(recipe: Recipe, stage: SftStage | DpoStage, output: Path) -> dict[str, Any]:
