@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from lydite.errors import InputError, MissingExtraError, UnavailableError
+from lydite.server.apart import built
 from lydite.server.bodies import refusal, refused_at, shown
 from lydite.server.tasks import problems_of
 from lydite.tasksets.documents import parse_task
-from lydite.verifiers import build, checker_of
+from lydite.verifiers import checker_of
 
 STATUSES = ("draft", "published", "archived")
 FIELDS = ("type", "status", "title", "topics", "user", "scope", "spec")
@@ -79,7 +80,7 @@ def check_spec(spec: Any, field: str) -> None:
             remedy = f" ({problem.remedy})" if problem.remedy else ""
             raise refusal(f"{field}.{problem.field}" if problem.field else field, problem.message + remedy)
     try:
-        build(checker_of(parse_task(spec)))
+        built(checker_of(parse_task(spec)))
     except InputError as error:
         raise refused_at(error, field, "checker") from None
     except (UnavailableError, MissingExtraError):

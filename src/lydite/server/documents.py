@@ -33,6 +33,8 @@ from lydite.tasksets.documents import parse_task
 
 MOST = 1000
 """Documents of one request."""
+CHECKING = 60.0
+"""Seconds in which those of one request are looked at."""
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +102,8 @@ class Documents:
         now = time.time()
         for index, given in enumerate(documents):
             where = item.format(index)
+            if time.time() - now > CHECKING:
+                raise RefusedError(f"the {index} before it took too long to be looked at: give fewer", param=where)
             fields = check_fields(given, where)
             check_spec(fields.get("spec"), f"{where}.{spec}".lstrip("."))
             made.append(

@@ -8,7 +8,7 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +16,7 @@ import msgspec
 
 from lydite.codec import well_formed
 from lydite.errors import InputError
+from lydite.server.apart import TooLongError, apart
 from lydite.server.errors import RefusedError
 from lydite.server.home import Home
 from lydite.server.probes import Probes, Probing
@@ -23,6 +24,7 @@ from lydite.task import Task
 from lydite.tasksets.documents import parse_task
 from lydite.tasksets.lint import Finding, lint_readings
 from lydite.tasksets.read import Document, Reading, read_documents
+from lydite.verifiers.chunks import Clock
 
 if TYPE_CHECKING:
     from lydite.probes.card import Card
@@ -32,7 +34,7 @@ __all__ = ["MOST_TRIED", "Probing", "Problem", "Tasks", "problems_of", "read_tas
 MOST_TRIED = 100
 """Tasks of one request that are set up, solved and judged."""
 TRYING = 120.0
-"""Seconds that trying the tasks of one request may take; those that are left are told as not tried."""
+"""Seconds that trying the tasks of one request may take; those that are left are told as not tried. Also of one."""
 WARNINGS = frozenset(
     {"duplicate_prompt", "near_duplicate", "gold_in_setup", "no_hidden_part", "outside_workspace", "scores_untouched"}
     | {"not_tried"}
@@ -80,7 +82,7 @@ class Tasks:
                 that takes seconds for a workspace. Without, it takes milliseconds: fit for every key that is pressed.
 
         Raises:
-            RefusedError: more than ``MOST_TRIED`` tasks to be tried.
+            RefusedError: more than ``MOST_TRIED`` tasks to be tried, or one that takes longer than ``TRYING``.
         """
         documents = documents_of(text)
         if tried and len(documents) > MOST_TRIED:
@@ -89,7 +91,7 @@ class Tasks:
             )
         values = [document.value if document.error is None else document.error for document in documents]
         lines = [document.error.line if document.error else document.line for document in documents]
-        found = self._tried(values) if tried else problems_of(values)
+        found = self._tried(text) if tried else problems_of(values)
         return [msgspec.structs.replace(problem, line=lines[problem.index]) for problem in found]
 
     def probe(self, task: Task) -> Probing:
@@ -117,21 +119,35 @@ class Tasks:
         """Stop what is being probed."""
         self._probes.close()
 
-    def _tried(self, values: Sequence[object]) -> list[Problem]:
-        from lydite.probes.bench import bench
-        from lydite.probes.sound import judged
-        from lydite.sampling import Judge
+    def _tried(self, text: str) -> list[Problem]:
+        with self._trying:
+            try:
+                found = apart("lydite.server.tasks:try_them", well_formed(text).encode(), TRYING)
+            except TooLongError as error:
+                raise RefusedError(
+                    f"to try one of the tasks {error.message} (with tried=false, what can be seen without is told)"
+                ) from None
+        return msgspec.json.decode(found, type=list[Problem])
 
-        with self._trying, bench() as own:
-            until, judge = time.monotonic() + TRYING, Judge()
 
-            def rule(task: Task) -> Iterable[Finding]:
-                if time.monotonic() > until:
-                    told = f"the tasks before it took {TRYING:.0f} s: give fewer at once"
-                    return [Finding(rule="not_tried", message=told, task=task.id)]
-                return judged(task, judge, own)
+def try_them(data: bytes, clock: Clock) -> bytes:
+    """What is wrong with the tasks of a text that shows when they are tried: done apart."""
+    from lydite.probes.bench import bench
+    from lydite.probes.sound import judged
+    from lydite.sampling import Judge
 
-            return problems_of(values, rule)
+    values = [one.value if one.error is None else one.error for one in documents_of(data.decode())]
+    with bench() as own:
+        until, judge = time.monotonic() + TRYING, Judge()
+
+        def rule(task: Task) -> Iterable[Finding]:
+            clock.start("")
+            if time.monotonic() > until:
+                told = f"the tasks before it took {TRYING:.0f} s: give fewer at once"
+                return [Finding(rule="not_tried", message=told, task=task.id)]
+            return judged(task, judge, own)
+
+        return msgspec.json.encode(problems_of(values, rule))
 
 
 def problems_of(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lydite.errors import InputError, MissingExtraError, UnavailableError
+from lydite.server.apart import built
 from lydite.server.errors import RefusedError
 from lydite.server.jobs.store import RESERVED
 from lydite.server.tasks import refuse_paths
@@ -83,8 +84,12 @@ def _harmless(value: Any) -> bool:
     )
 
 
-def check_task(task: Task) -> None:
+def check_task(task: Task, *, alone: bool = False) -> None:
     """A task can be judged here, and names no code of this machine.
+
+    Args:
+        task: what is looked at.
+        alone: whether this process is the job's own, which its checkers may hold up.
 
     Raises:
         InputError: names the field.
@@ -94,7 +99,10 @@ def check_task(task: Task) -> None:
     except RefusedError as error:
         raise InputError(error.message, field=error.param) from None
     try:
-        build(task.checker)
+        if alone:
+            build(task.checker)
+        else:
+            built(task.checker)
     except (MissingExtraError, UnavailableError) as error:
         raise InputError(str(error), field="checker.type") from None
 

@@ -134,7 +134,7 @@ def _sides(recipe: Recipe, run: Path, resume: bool) -> tuple[int, int]:
     train, held_out, _ = load_sides(recipe)
     for task in (*train, *held_out):
         try:
-            check_task(task)
+            check_task(task, alone=True)
         except InputError as error:
             raise InputError(f"task {task.id!r:.80}: {error.message}", field=error.field, remedy=error.remedy) from None
     return len(train), len(held_out)

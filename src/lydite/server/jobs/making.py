@@ -24,6 +24,8 @@ from lydite.training.recipe_io import dump_recipe, load_recipe, parse_recipe
 
 QUICK = 4 << 20
 """Bytes of files up to which tasks are looked at before the job is made; else its process does so first."""
+PATIENCE = 30.0
+"""Seconds in which they are looked at; the process looks at all."""
 PREFIX = "ftjob-"
 DRAFT = "draft-"
 
@@ -83,7 +85,10 @@ def relative(home: Home, spec: str) -> str:
 
 def _look(recipe: Recipe) -> None:
     train, held_out, _ = load_sides(recipe)
+    until = time.monotonic() + PATIENCE
     for number, task in enumerate((*train, *held_out)):
+        if time.monotonic() > until:
+            return
         try:
             check_task(task)
         except InputError as error:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated, Any
 
+import msgspec
 from fastapi import APIRouter, Body
 from fastapi.responses import Response
 
+from lydite.codec import canonical, well_formed
 from lydite.errors import InputError
 from lydite.server.answers import Json
+from lydite.server.apart import TooLongError, apart
 from lydite.server.bodies import field, json_body, only, shown
 from lydite.server.errors import ApiError, RefusedError, refused
 from lydite.verdict import Outcome, Verdict
-from lydite.verifiers import build
-from lydite.verifiers.grader.document import TYPES, check_document
-from lydite.verifiers.protocol import Submission
+from lydite.verifiers.grader.document import TYPES
 
 router = APIRouter(prefix="/v1/fine_tuning/alpha/graders", tags=["graders"])
 
+GRADING = "lydite.server.grading"
+SECONDS = 60.0
+"""For running a grader."""
 _GRADER = {
     "type": "object",
     "required": ["type"],
@@ -73,13 +76,15 @@ def run(body: Annotated[Any, Body()]) -> Response:
     sample = given.get("model_sample")
     if not isinstance(sample, str):
         raise RefusedError(f"model_sample: must be a text, not {shown(sample)}", param="model_sample")
+    config = {"grader": grader, "item": field(given, "item", dict, {})}
     try:
-        check = build({"type": "grader", "config": {"grader": grader, "item": field(given, "item", dict, {})}})
+        asked = _plain({"config": config, "sample": well_formed(sample)})
+        verdict, seconds = msgspec.json.decode(apart(f"{GRADING}:run", asked, SECONDS), type=tuple[Verdict, float])
+    except TooLongError as error:
+        raise RefusedError(f"grader: {error.message}", param="grader", code="invalid_grader") from None
     except InputError as error:
         raise _named(error) from None
-    began = time.perf_counter()
-    verdict = check(Submission(text=sample))
-    return Json(told(grader, verdict, time.perf_counter() - began))
+    return Json(told(grader, verdict, seconds))
 
 
 @router.post(
@@ -95,12 +100,24 @@ def validate(body: Annotated[Any, Body()]) -> Response:
     """Without an item: whether its places are there is seen when one comes."""
     grader = field(only(body, ("grader",)), "grader", dict)
     try:
-        check_document(grader)
+        apart(f"{GRADING}:look", _plain(grader))
     except InputError as error:
         raise _named(error.at(prefix="grader")) from None
-    except RecursionError:
-        raise RefusedError("grader: is nested too deeply", param="grader") from None
     return Json({"grader": grader})
+
+
+def _plain(given: dict[str, Any]) -> bytes:
+    """What came, for another process.
+
+    Raises:
+        InputError: it holds what is no JSON, or is nested too deeply.
+    """
+    try:
+        return canonical(given)
+    except RecursionError:
+        raise InputError("is nested too deeply") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"not plain JSON: {str(error)[:200]}", remedy="use texts and finite numbers") from None
 
 
 def told(grader: dict[str, Any], verdict: Verdict, seconds: float) -> dict[str, Any]:

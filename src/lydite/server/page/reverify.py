@@ -1,41 +1,37 @@
 """An attempt judged once more, for somebody who asks: by today's verifier, or by another checker. Nothing is written.
 
-Covered: a few at a time, each in a thread of its own, waited for no longer than ``SECONDS``; verifiers that are files
-of somebody's own are never asked, whatever a request or a run names. Not covered: a judgement that takes longer goes on
-in its thread until it ends, and holds its place.
+Covered: a few at a time, each in a process that is ended after ``SECONDS``; verifiers that are files of somebody's own
+are never asked, whatever a request or a run names.
 """
 
 from __future__ import annotations
 
 import shlex
-import threading
-import time
-from collections.abc import Callable
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from lydite.codec import canonical
-from lydite.errors import InputError, LyditeError
+from lydite.errors import InputError
 from lydite.ledger import Graded, Row, states
 from lydite.ledger.info import read_info
+from lydite.rollout import Message, Rollout
 from lydite.sampling.judge import Judge
 from lydite.sampling.rescoring import scheme_of
+from lydite.server.apart import TooLongError, apart
 from lydite.server.errors import ApiError, RefusedError
 from lydite.server.page.why import own_types
 from lydite.server.service import Service
 from lydite.task import Checker, Task
 from lydite.verifiers import Submission, build, checker_of
+from lydite.verifiers.chunks import Clock
 from lydite.verifiers.protocol import Step
 
-AT_ONCE = 2
 SECONDS = 60.0
 MOST = 64_000
 """Characters of a checker's document."""
 _NO_PACKAGES = frozenset(["math", "exact", "choice", "steps", "format", "json_schema", "regex", "sql", "proof"])
-_places = threading.BoundedSemaphore(AT_ONCE)
-
-T = TypeVar("T")
 
 
 class Again(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,13 +76,8 @@ def judge_again(service: Service, run: str, row: Row, task: Task, document: str 
         raise InputError("its sandbox had packages of its own", remedy="`lydite ledger replay` judges with them")
     now = task if checker == task.checker else msgspec.structs.replace(task, checker=checker)
 
-    def work() -> Graded:
-        state = None if row.rollout.workspace is None else states.read(folder, row.rollout.workspace)
-        judge = Judge(scheme_of(row.record.scheme))
-        judge.prepare(now)
-        return judge.judge(row.rollout, now, state)
-
-    graded = bounded(work)
+    asked = canonical(_Asked(now, folder=str(folder), rollout=row.rollout, scheme=row.record.scheme))
+    graded = msgspec.json.decode(bounded("judge_it", asked), type=Graded)
     return Again(
         graded=graded,
         own=now is task,
@@ -104,7 +95,39 @@ def explained(task: Task, row: Row) -> tuple[Step, ...]:
     if own_types(checker):
         return ()
     said = Submission(text=row.rollout.text, prompt=row.rollout.prompt_text, messages=row.rollout.completion)
-    return bounded(lambda: build(checker).explain(said))
+    asked = canonical(_Explaining(checker, said.text, said.prompt, said.messages))
+    return msgspec.json.decode(bounded("explain_it", asked), type=tuple[Step, ...])
+
+
+class _Asked(msgspec.Struct):
+    task: Task
+    folder: str
+    rollout: Rollout
+    scheme: str
+
+
+class _Explaining(msgspec.Struct):
+    checker: Checker
+    text: str
+    prompt: str | None
+    messages: tuple[Message, ...]
+
+
+def judge_it(data: bytes, clock: Clock) -> bytes:
+    """``judge_again``, apart."""
+    asked = msgspec.json.decode(data, type=_Asked)
+    kept = asked.rollout.workspace
+    state = None if kept is None else states.read(Path(asked.folder), kept)
+    judge = Judge(scheme_of(asked.scheme))
+    judge.prepare(asked.task)
+    return canonical(judge.judge(asked.rollout, asked.task, state))
+
+
+def explain_it(data: bytes, clock: Clock) -> bytes:
+    """``explained``, apart."""
+    asked = msgspec.json.decode(data, type=_Explaining)
+    said = Submission(text=asked.text, prompt=asked.prompt, messages=asked.messages)
+    return canonical(build(asked.checker).explain(said))
 
 
 def read_checker(document: str) -> Checker:
@@ -129,41 +152,16 @@ def read_checker(document: str) -> Checker:
     return Checker(type=found["type"], config=config)
 
 
-def bounded(work: Callable[[], T]) -> T:
-    """Do something that judges, in a thread of its own.
+def bounded(name: str, asked: bytes) -> bytes:
+    """The reply of a function of this module, in a process of its own.
 
     Raises:
         ApiError: 503, too much is being judged, or it takes too long.
     """
-    if not _places.acquire(timeout=5):
-        raise ApiError(503, f"{AT_ONCE} attempts are being judged already; try again in a moment", code="busy")
-    done: list[T] = []
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            done.append(work())
-        except BaseException as error:  # told by whoever waits
-            failed.append(error)
-        finally:
-            _places.release()
-
-    thread = threading.Thread(target=run, name="lydite-again", daemon=True)
-    begun = time.monotonic()
     try:
-        thread.start()
-    except RuntimeError:
-        _places.release()
-        raise
-    thread.join(SECONDS)
-    if done:
-        return done[0]
-    if not failed:
-        told = f"it is still being judged after {time.monotonic() - begun:.0f} s; the command line waits longer"
-        raise ApiError(503, told, code="timeout")
-    if isinstance(failed[0], LyditeError):
-        raise failed[0]
-    raise InputError(f"it could not be judged: {type(failed[0]).__name__}") from failed[0]
+        return apart(f"{__name__}:{name}", asked, SECONDS)
+    except TooLongError as error:
+        raise ApiError(503, f"to judge it {error.message}; the command line waits longer", code="timeout") from None
 
 
 def command(run: str, rollout: str, old: Checker, new: Checker) -> str:

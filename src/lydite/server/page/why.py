@@ -15,13 +15,14 @@ from lydite.ledger import Record
 from lydite.ledger.chain import hash_in
 from lydite.ledger.contents import LEDGER
 from lydite.reward import Preset
+from lydite.server.apart import built
 from lydite.server.database.tables import rollouts, runs
 from lydite.server.page import reasons
 from lydite.server.page.expected import MOST_PARTS, Expectations, Expected, expectations
 from lydite.server.service import Service
 from lydite.task import Checker, Task
 from lydite.verdict import Part, Verdict
-from lydite.verifiers import build, checker_of
+from lydite.verifiers import checker_of
 from lydite.verifiers.build import source_hash
 from lydite.verifiers.registry import find, names
 
@@ -190,8 +191,8 @@ def today_of(task: Task) -> Today:
         return Today(why_not=f"{own[0][:100]} is no verifier of this installation: only the command line asks it")
     try:
         if "checkers" in checker.config:
-            check = build(checker)
-            return Today(id=check.id, source=check.source)
+            found = built(checker)
+            return Today(id=found.id, source=found.source)
         verifier = find(checker.type)
         return Today(id=f"{verifier.name}@{verifier.version}", source=source_hash(verifier))
     except InputError as error:
