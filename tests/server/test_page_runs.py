@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from jobs_making import plan as job_plan
 from page_making import Site, serving
 from server_making import sampled, trained
 
 from lydite.ledger import RunFolder
+from lydite.server.app import create_app
 from lydite.server.index.rows import RunRow
 from lydite.server.jobs.status import Plan
 from lydite.server.page import progress
 from lydite.server.service import Service
+from lydite.server.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -121,11 +124,27 @@ def test_a_job_is_watched_and_cancelled(site: Site) -> None:
     page.once("dialog", lambda dialog: dialog.accept())
     line.locator("a").first.click()
     page.get_by_role("button", name="Cancel").click()
-    page.locator(".state.interrupted").wait_for()
+    page.locator(".state.cancelled").wait_for()
+    assert page.get_by_role("button", name="Resume").count() == 0
     page.get_by_role("link", name="Log").click()
     page.locator("pre.words", has_text="Step 1/500").wait_for()
     assert "cancelled" in page.locator(".heading").inner_text()
     site.check(page)
+
+
+def test_a_job_without_a_run_is_shown_where_its_run_will_be(home: Path) -> None:
+    service = Service(Settings(home=home, jobs=0))
+    client = TestClient(create_app(service), base_url="http://127.0.0.1:7799")
+    job = service.jobs.create(job_plan("sums"))
+    shown = client.get(f"/runs/{job.run}").text
+    assert "It waits for room" in shown
+    assert 'http-equiv="refresh"' in shown
+    client.post(f"/runs/{job.run}/job/cancel")
+    shown = client.get(f"/runs/{job.run}").text
+    assert "cancelled before there was a run" in shown
+    assert "Resume" not in shown
+    assert 'http-equiv="refresh"' not in shown
+    service.close()
 
 
 def test_planned_steps_are_those_of_the_recipe() -> None:
@@ -134,3 +153,12 @@ def test_planned_steps_are_those_of_the_recipe() -> None:
     )
     assert progress.planned(RunRow(id="x", kind="train", created="", state="running", settings=settings)) == 45
     assert progress.planned(RunRow(id="x", kind="train", created="", state="running", settings={"stages": 3})) == 0
+
+
+def test_folders_whose_names_cannot_be_shown_are_named(client: TestClient, home: Path) -> None:
+    sampled(home, "plain", tasks=1)
+    assert "Not shown" not in client.get("/").text
+    sampled(home, "my run <b>", tasks=1)
+    said = client.get("/").text
+    assert "Not shown" in said
+    assert "my run &lt;b&gt;" in said

@@ -196,3 +196,16 @@ def test_it_looks_as_it_should_everywhere(site: Site) -> None:
     site.looks(f"/tasks/{site.service.documents.page().items[-1].id}")
     for path in ("/tasks", "/tasks/new"):
         site.check(site.open(path, width=360, theme="dark"))
+
+
+def test_what_trying_came_to_is_told_beside_what_is_wrong() -> None:
+    text = f"---\n{MATH}---\n{MATH.replace('7', '8').replace('42', '48')}---\n{MATH.partition('solution')[0]}"
+    warning = Problem(index=0, severity="warning", rule="duplicate_prompt", message="twice")
+    found = "2 set up, solved and judged: they hold; 1 set up and judged, without a solution"
+    assert authoring.outcome_of(text, [warning]).startswith(f"3 tasks tried: {found}")
+    late = Problem(index=1, severity="warning", rule="not_tried", message="late")
+    wrong = Problem(index=2, severity="error", rule="solution", message="wrong")
+    told = "3 tasks tried: 1 set up, solved and judged: it holds; 1 not tried; 1 with errors."
+    assert authoring.outcome_of(text, [late, wrong]) == told
+    assert authoring.outcome_of(MATH, []) == "It was set up, solved and judged: it holds."
+    assert authoring.outcome_of("{", []) == ""

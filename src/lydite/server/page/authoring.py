@@ -11,7 +11,9 @@ from yaml.nodes import MappingNode, Node, SequenceNode
 
 from lydite.errors import InputError
 from lydite.server.errors import RefusedError
+from lydite.server.page.telling import many
 from lydite.server.tasks import Problem, documents_of
+from lydite.tasksets.documents import parse_task
 
 MOST = 200_000
 """Characters of a text that is edited."""
@@ -78,6 +80,37 @@ def _unwrapped(document: dict[str, Any]) -> dict[str, Any]:
         if isinstance(inner, dict):
             return inner
     return document
+
+
+def outcome_of(text: str, problems: list[Problem]) -> str:
+    """What came of trying the tasks of a text, in a sentence; empty where the text cannot be read."""
+    try:
+        specs = specs_of(text)
+    except (InputError, RefusedError):
+        return ""
+    wrong = {one.index for one in problems if one.severity == "error"}
+    left = {one.index for one in problems if one.rule == "not_tried"} - wrong
+    good = [spec for index, spec in enumerate(specs) if index not in wrong | left]
+    solved = sum(map(_solved, good))
+    if len(specs) == 1 and len(good) == 1:
+        return "It was set up, solved and judged: it holds." if solved else f"It was set up and judged, {_UNSOLVED}."
+    parts = [
+        f"{solved} set up, solved and judged: {'it holds' if solved == 1 else 'they hold'}" if solved else "",
+        f"{len(good) - solved} set up and judged, {_UNSOLVED}" if len(good) > solved else "",
+        f"{len(left)} not tried" if left else "",
+        f"{len(wrong)} with errors" if wrong else "",
+    ]
+    return f"{many(len(specs), 'task')} tried: " + "; ".join(filter(None, parts)) + "."
+
+
+_UNSOLVED = "without a solution that would show whether it can be solved"
+
+
+def _solved(spec: dict[str, Any]) -> bool:
+    try:
+        return parse_task(spec).solution is not None
+    except InputError:
+        return False
 
 
 def placed(problems: list[Problem], text: str) -> list[Problem]:

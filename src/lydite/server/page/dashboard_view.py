@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from lydite.server.deps import Given
+from lydite.server.errors import NotFoundError
 from lydite.server.index.rows import RunRow
 from lydite.server.page import charts, job_view, progress
 from lydite.server.page.measured import Part, StageLines, measured
@@ -32,8 +33,14 @@ TASKS = 6
 def dashboard(
     request: Request, service: Given, run: str, stage: Annotated[int | None, Query(ge=0, le=2**53)] = None
 ) -> Response:
-    """A run at a glance."""
-    row = service.index.run(run)
+    """A run at a glance; of a job that has none yet, where that stands."""
+    try:
+        row = service.index.run(run)
+    except NotFoundError:
+        job = service.jobs.of_run(run)
+        if job is None:
+            raise
+        return show(request, "job.html", job=job, run=run, progress=progress.of(service, None, job), nav="runs")
     return show(
         request,
         "dashboard.html",

@@ -100,7 +100,9 @@ def new(
 @router.post("/tasks/validate")
 def validate(request: Request, service: Given, text: Text = "", tried: bool = False) -> Response:
     """What is wrong with a text; with ``tried`` its tasks are set up, solved and judged, too."""
-    return show(request, "_problems.html", problems=_problems(service, text, tried=tried), tried=tried, text=text)
+    problems = _problems(service, text, tried=tried)
+    told = authoring.outcome_of(text, problems) if tried else ""
+    return show(request, "_problems.html", problems=problems, outcome=told, text=text)
 
 
 @router.post("/tasks")
@@ -218,7 +220,7 @@ def _editor(
         given=given,
         error=_said(error),
         problems=problems,
-        tried=False,
+        outcome="",
         text=given.text,
         probing=state,
         card=card,
