@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -216,6 +217,15 @@ def test_a_token_that_is_revoked_is_refused_at_once(guarded: TestClient, home: P
     tokens.revoke("gone")
     assert guarded.get("/v1/files", headers={"x-api-key": gone}).status_code == 401
     assert guarded.get("/v1/files", headers={"x-api-key": kept}).status_code == 200
+
+
+def test_tokens_that_are_no_file_let_nobody_in_and_hold_nobody_up(guarded: TestClient, home: Path) -> None:
+    token = _tokens(home).new("a")
+    path = home / ".lydite" / "tokens.json"
+    path.unlink()
+    os.mkfifo(path)
+    assert guarded.get("/v1/files", headers={"x-api-key": token}).status_code == 401
+    assert guarded.get("/healthz").status_code == 200
 
 
 def test_the_token_of_the_environment_is_good(

@@ -20,6 +20,7 @@ from lydite.server import events
 from lydite.server.app import create_app
 from lydite.server.service import Service
 from lydite.server.settings import Settings
+from lydite.server.tokens import Tokens
 
 BASE = "/v1/rlvr/events"
 
@@ -27,9 +28,11 @@ BASE = "/v1/rlvr/events"
 class Stream:
     """One connection; gives events as they come."""
 
-    def __init__(self, port: int, path: str, last: int | None = None) -> None:
+    def __init__(self, port: int, path: str, last: int | None = None, token: str = "") -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
         headers = {} if last is None else {"Last-Event-ID": str(last)}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
         self.connection.request("GET", path, headers=headers)
         self.response = self.connection.getresponse()
         self.status = self.response.status
@@ -77,7 +80,13 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    service = Service(Settings(home=tmp_path, poll_seconds=0.05))
+    with running(Settings(home=tmp_path, poll_seconds=0.05)) as made:
+        yield made
+
+
+@contextlib.contextmanager
+def running(settings: Settings) -> Iterator[Site]:
+    service = Service(settings)
     app = create_app(service)
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
@@ -197,3 +206,32 @@ def test_the_services_end_is_the_streams_end(site: Site) -> None:
         next(stream.messages())
         site.app.state.streams.close()
         assert list(stream.messages()) == []
+
+
+def test_a_stream_ends_when_its_token_is_revoked(tmp_path: Path) -> None:
+    with running(Settings(home=tmp_path, poll_seconds=0.05, require_token=True)) as site:
+        tokens = Tokens(site.service.home.private)
+        kept, gone = (Stream(site.port, BASE, token=tokens.new(name)) for name in ("kept", "gone"))
+        for stream in (kept, gone):
+            next(stream.messages())
+        site.put(1)
+        assert next(gone.events())["data"]["number"] == 0
+        tokens.revoke("gone")
+        site.put(1, first=1)
+        assert list(gone.messages()) == []  # in good order
+        assert [next(kept.events())["data"]["number"] for _ in range(2)] == [0, 1]
+        kept.close()
+
+
+def test_a_body_with_two_lengths_is_refused_and_nothing_after_it_is_read(site: Site) -> None:
+    smuggled = b"0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    head = (
+        b"POST /v1/rlvr/verify HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", site.port), timeout=10) as own:
+        own.sendall(head + smuggled)
+        data = b""
+        while piece := own.recv(65536):
+            data += piece
+    assert data.count(b"HTTP/1.1 ") == 1
+    assert data.startswith(b"HTTP/1.1 400")

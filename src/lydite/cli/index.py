@@ -44,12 +44,16 @@ def rebuild(
     try:
         with _progress() as progress:
             found = service.rebuild(progress)
+            unnamed = service.home.unnamed()
     finally:
         service.close()
     if as_json:
         print_json({**found, "seconds": round(time.monotonic() - begin, 3)})
         return
     print(", ".join(f"{count} {name}" for name, count in found.items()))
+    if unnamed:
+        names = ", ".join(repr(name) for name in unnamed[:5])
+        err.print(f"passed over, as their names cannot stand in an address: {names}", markup=False)
     if found["unreadable"]:
         err.print(f"{found['unreadable']} of the runs cannot be read; the page says why", markup=False)
 

@@ -56,6 +56,14 @@ class Home:
         """Slug and path of every run folder, by name. Symbolic links are not followed below ``runs/``."""
         yield from _runs(self.runs, (), DEPTH)
 
+    def unnamed(self) -> list[str]:
+        """Run folders directly below ``runs/`` that are passed over, as their names cannot stand in an address."""
+        try:
+            names = sorted(entry.name for entry in self.runs.iterdir() if _PART.fullmatch(entry.name) is None)
+        except OSError:
+            return []
+        return [name for name in names if (self.runs / name / "run.json").is_file()]
+
     def run_folder(self, slug: str) -> Path:
         """The path of a run.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -40,6 +41,10 @@ RATE = 16 << 10
 
 class TrippedError(Exception):
     """Ends the reading of a body. What the application makes of it is not sent: the limit's own answer is."""
+
+
+class RevokedError(Exception):
+    """Ends a stream whose token is not good any more."""
 
 
 class Streams:
@@ -111,7 +116,7 @@ class Passage:
         self.heavy = scope["method"] == "POST" and HEAVY.fullmatch(scope["path"]) is not None
         self.error: ApiError | None = None
         self.received, self.whole, self.in_lane = 0, False, False
-        self.started, self.complete = False, False
+        self.started, self.complete, self.revoked = False, False, False
         self.begun = asyncio.get_running_loop().time()
         runner = asyncio.current_task()
         assert runner is not None
@@ -130,6 +135,8 @@ class Passage:
                 await self._send({"type": "http.response.body", "body": b"", "more_body": False})
             return
         except Exception:
+            if self.revoked:
+                return
             if self.error is None or self.started:
                 raise
         if self.error is not None and not self.started:
@@ -193,8 +200,17 @@ class Passage:
                 self._watch()
             self.started = True
         elif message["type"] == "http.response.body":
+            if self.task is not None and not self._still_known():
+                self.revoked = self.complete = True
+                await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+                raise RevokedError
             self.complete = not message.get("more_body", False)
         await self._send(message)
+
+    def _still_known(self) -> bool:
+        """Whether a watcher's token is still good: it may be revoked while the stream goes on."""
+        asked: Callable[[], bool] | None = self.scope.get("state", {}).get("still_known")
+        return asked is None or asked()
 
     def _watch(self) -> None:
         streams = self.limits.streams

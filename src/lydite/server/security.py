@@ -110,6 +110,9 @@ class Guard:
         state["guarded"] = self.guarded
         check_size(scope)
         headers = joined(scope)
+        if "content-length" in headers and "transfer-encoding" in headers:  # RFC 9112, 6.1: where does the body end?
+            error = ApiError(400, "both Content-Length and Transfer-Encoding are given", code="invalid_request")
+            return failure(scope, error, {"Connection": "close"})
         host = headers.get("host", "")
         self.hosts.check(host)
         check_path(scope)
@@ -118,7 +121,10 @@ class Guard:
             check_type(scope["path"], headers)
         guarded = self.guarded or any(name in headers for name in FORWARDED)
         state["guarded"] = guarded
-        if not guarded or scope["path"] in OPEN or scope["path"].startswith("/static/") or self.known(scope, headers):
+        if not guarded or scope["path"] in OPEN or scope["path"].startswith("/static/"):
+            return None
+        if self.known(scope, headers):
+            state["still_known"] = lambda: self.known(scope, headers)  # asked again while a stream goes on
             return None
         if for_page(scope) and scope["method"] in ("GET", "HEAD") and "hx-request" not in headers:
             query = scope["query_string"].decode("latin-1")

@@ -23,7 +23,7 @@ from pathlib import Path
 import msgspec
 
 from lydite.errors import InputError
-from lydite.ledger.files import storage, sync_folder, write_all
+from lydite.ledger.files import open_regular, storage, sync_folder, write_all
 from lydite.server.home import check_id
 
 PREFIX = "lyd_"
@@ -73,7 +73,8 @@ class Tokens:
             InputError: it is damaged.
         """
         try:
-            data = self._path.read_bytes()
+            with open_regular(self._path) as file:
+                data = file.readall()
         except FileNotFoundError:
             return ()
         except OSError as error:

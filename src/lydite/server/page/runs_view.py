@@ -50,6 +50,7 @@ def runs(
         kinds=kinds,
         states=STATES,
         chosen=chosen,
+        unnamed=service.home.unnamed()[:5],
         waiting=[] if q or kind or state or after else waiting(service),
         nav="runs",
     )
