@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # The sandbox's tests count what is left behind on the machine: they are alone on it.
 PARALLEL := -q -n auto --maxprocesses 4 --dist worksteal
+# A file of the service's tests shares a server and a browser: it stays with one worker.
 # Threads of numerical libraries that wait for a processor which others use cost several times what they gain.
 test test-slow: export OMP_NUM_THREADS = 1
 
@@ -22,7 +23,8 @@ demo: $(VENV)/.demo
 	$(BIN)/lydite demo -o runs/demo
 
 test: lint types
-	$(BIN)/python -m pytest $(PARALLEL) -m "not slow and not battery" --ignore=tests/sandbox tests
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow and not battery" --ignore=tests/sandbox --ignore=tests/server tests
+	$(BIN)/python -m pytest $(PARALLEL) --dist loadfile -m "not slow and not battery" tests/server
 	$(BIN)/python -m pytest -q -m "not slow and not battery" tests/sandbox
 
 test-slow: $(VENV)/.dev
