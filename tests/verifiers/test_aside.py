@@ -108,15 +108,22 @@ def test_in_a_daemonic_process_after_a_fork(aside: Aside) -> None:
     assert aside.call(b"pid") == here
 
 
-def test_the_processes_end_with_the_caller() -> None:
+@pytest.mark.parametrize("busy", [False, True])
+def test_the_processes_end_with_the_caller(busy: bool) -> None:
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(writer, Aside(TARGET).call(b"pid"))
+        aside = Aside(TARGET)
+        os.write(writer, aside.call(b"pid"))
+        if busy:
+            aside.call(b"spin", 600.0)
         os._exit(0)
     os.close(writer)
     pid = int(os.read(reader, 20))
     os.close(reader)
+    if busy:
+        time.sleep(0.2)
+        os.kill(child, 9)
     os.waitpid(child, 0)
     for _ in range(500):
         if not os.path.exists(f"/proc/{pid}"):

@@ -28,6 +28,7 @@ from collections.abc import Callable
 from typing import IO
 
 from lydite.errors import LyditeError
+from lydite.verifiers.caller import end_with_caller
 
 WALL_FACTOR, WALL_GRACE = 20, 10.0
 """A call may wait this much longer than its budget, on a busy machine, before the process counts as lost."""
@@ -234,6 +235,7 @@ def serve(target: str, memory_mb: int) -> None:
     """The process's loop: one call at a time, until standard input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller decides when to stop
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process, whatever it is doing
+    end_with_caller()  # a caller that is killed leaves nothing behind that goes on until its budget is spent
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     module, _, name = target.partition(":")
