@@ -231,3 +231,63 @@ def test_messages_with_tools_and_words_of_any_kind_survive(tmp_path: Path) -> No
     (row,) = rows_of(tmp_path / "run")
     assert row.rollout.completion[0].tool_calls[0].arguments == {"a": 1}
     assert row.rollout.completion[1].content == "3\x00\u202e"
+
+
+def test_steps_of_verl_that_say_the_same_are_two(tmp_path: Path) -> None:
+    for step in (1, 2):
+        verl_lines(tmp_path / "d" / f"{step}.jsonl", [verl_row(step, "3", 1.0), verl_row(step, "4", 0.0)])
+    found = import_dump(VerlDump([tmp_path / "d"]), tmp_path / "run")
+    assert (found.steps, found.attempts, found.again) == (2, 4, 0)
+
+
+def test_a_step_may_be_a_text_that_is_a_whole_number(tmp_path: Path) -> None:
+    table(tmp_path / "d", 1, [{**row, "step": "7"} for row in group(1)])
+    assert import_dump(TrlDump([tmp_path / "d"]), tmp_path / "run").steps == 1
+    assert {row.rollout.step for row in rows_of(tmp_path / "run")} == {7}
+    verl_lines(tmp_path / "v" / "1.jsonl", [{**verl_row(1, "3", 1.0), "step": "1"}])
+    assert import_dump(VerlDump([tmp_path / "v"]), tmp_path / "other").steps == 1
+    table(tmp_path / "e", 1, [{**row, "step": "one"} for row in group(1)])
+    with pytest.raises(InputError, match="is no number of a step"):
+        import_dump(TrlDump([tmp_path / "e"]), tmp_path / "none")
+
+
+def left_with(words: list[str]) -> object:
+    with pytest.raises(SystemExit) as left:
+        main(words)
+    return left.value.code
+
+
+def test_what_a_trainer_recorded_is_not_replayed_but_judged_by_a_rescoring(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table(tmp_path / "d", 1, group(1))
+    run = tmp_path / "run"
+    import_dump(TrlDump([tmp_path / "d"]), run)
+    assert left_with(["ledger", "replay", str(run)]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "not given by Lydite" in said
+    assert "lydite ledger rescore" in said
+    assert "did you mean" not in said
+    checker = '{"type": "math", "config": {"answer": "3", "reward": null}}'
+    assert left_with(["ledger", "rescore", str(run), "--verifier", "imported=math", "--checker", checker]) == 0
+    assert left_with(["compare", str(run), str(run)]) == 0  # its only part need not be named
+
+
+def test_an_attempt_that_was_recorded_is_judged_with_a_checker_alone(tmp_path: Path) -> None:
+    from fastapi.testclient import TestClient
+
+    from lydite.server.app import create_app
+    from lydite.server.service import Service
+    from lydite.server.settings import Settings
+
+    table(tmp_path / "d", 1, group(1))
+    import_dump(TrlDump([tmp_path / "d"]), tmp_path / "home" / "runs" / "theirs")
+    service = Service(Settings(home=tmp_path / "home"))
+    service.index.refresh()
+    client = TestClient(create_app(service), base_url="http://127.0.0.1:7799")
+    page = client.get("/runs/theirs/rollouts/1").text
+    service.close()
+    assert "not given by Lydite" in page
+    assert "only the command line asks it" not in page
+    assert 'data-help="judge again"' not in page
+    assert "Judge with this checker" in page

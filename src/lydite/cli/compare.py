@@ -52,7 +52,7 @@ def compare(
 
 
 def _side(name: str) -> tuple[RunFolder, Tally]:
-    """The run and its counts: of the phase that was named, else of the only one that measures."""
+    """The run and its counts: of the phase that was named, else of the only one that measures, or the only one."""
     from lydite.errors import InputError
     from lydite.evaluation import collect
     from lydite.ledger import RunFolder
@@ -71,10 +71,11 @@ def _side(name: str) -> tuple[RunFolder, Tally]:
     if not found.parts:
         raise InputError("has no attempts", path=path, remedy="sample some first")
     measured = found.measured
-    if not phase and len(measured) == 1:
-        phase = measured[0]
+    only = list(measured or found.parts)
+    if not phase and len(only) == 1:
+        phase = only[0]
     if phase not in found.parts:
-        known = ", ".join(f"{path}:{part}" for part in measured or found.parts)
+        known = ", ".join(f"{path}:{part}" for part in only)
         message = f"has no phase {phase!r}" if phase else "has several phases"
         raise InputError(message, path=path, remedy=f"name one of {known}")
     return run, found.parts[phase]

@@ -46,6 +46,8 @@ class Dump(Protocol):
 
     trainer: str
     """``trl`` or ``verl``."""
+    repeats: bool
+    """Whether the trainer notes the table of a step again under a later one; else steps that say the same are two."""
 
     def files(self) -> list[Path]:
         """The files, in their order."""
@@ -70,3 +72,9 @@ def content(attempts: list[Attempt]) -> str:
     for one in attempts:
         sha.update(canonical([one.prompt, one.completion, dict(one.numbers), one.advantage]))
     return sha.hexdigest()
+
+
+def whole(value: Any) -> Any:
+    """A step that was written as text, as a number; anything else as it is."""
+    short = isinstance(value, str) and len(value) <= 16 and value.isascii()
+    return int(value) if short and value.isdecimal() else value

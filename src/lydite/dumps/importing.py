@@ -104,7 +104,8 @@ def import_dump(
     metrics, steps = dump.metrics(), chain((first,), steps)
     with RunFolder.create(out, kind="import", settings=given) as run:
         try:
-            return _fill(run, steps, metrics, _Writing(run, judging, recorded, policy or dump.trainer), progress)
+            writing = _Writing(run, judging, recorded, policy or dump.trainer)
+            return _fill(run, steps, metrics, writing, progress, repeats=dump.repeats)
         except InputError:
             if not run.resumed:  # nobody waits for a part of files that cannot be used
                 run.close()
@@ -118,16 +119,19 @@ def _fill(
     metrics: dict[int, dict[str, float]],
     writing: _Writing,
     progress: Callable[[int, int], None] | None,
+    *,
+    repeats: bool,
 ) -> Imported:
     result, before = writing.result, ""
     if run.resumed and run.info.state is State.COMPLETE:
         return result
     for step, attempts in steps:
-        said = content(attempts)
-        if said == before:
-            result.again += 1
-            continue
-        before = said
+        if repeats:
+            said = content(attempts)
+            if said == before:
+                result.again += 1
+                continue
+            before = said
         graded = writing.step(step, attempts)
         if graded:
             run.metric({**metrics.get(step, {}), **_metrics(step, graded)})

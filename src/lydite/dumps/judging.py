@@ -17,6 +17,7 @@ from lydite.ledger.record import Graded
 from lydite.rollout import Rollout
 from lydite.task import Checker, Task
 from lydite.verifiers import CompiledChecker, build, checker_of
+from lydite.verifiers.registry import RECORDED
 
 _THREADS = 4
 
@@ -70,7 +71,7 @@ class Judging:
                 raise attempt.wrong(error.message, error.field or "gold", error.remedy) from None
             metadata = {}
         else:
-            checker = Checker(type="imported", config={"reward": column})
+            checker = Checker(type=RECORDED, config={"reward": column})
             metadata = {} if attempt.gold is None else {"gold": plain(attempt.gold)}
         task = Task(id="", prompt=attempt.prompt, checker=checker, metadata=metadata)
         return msgspec.structs.replace(task, id=f"t-{task.digest[:12]}")

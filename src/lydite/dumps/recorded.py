@@ -16,8 +16,9 @@ import msgspec
 from lydite.dumps.attempts import Attempt
 from lydite.errors import InputError
 from lydite.verdict import Part, Verdict
+from lydite.verifiers.registry import RECORDED
 
-VERIFIER = "imported@1"
+VERIFIER = f"{RECORDED}@1"
 DETAIL = "as the trainer recorded it; not judged by Lydite"
 _END = 1e-6
 

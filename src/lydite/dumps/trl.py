@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from lydite.dumps.attempts import Attempt
+from lydite.dumps.attempts import Attempt, whole
 from lydite.errors import InputError, MissingExtraError
 from lydite.exports.chat import read_messages
 
@@ -39,6 +39,7 @@ class TrlDump:
     """
 
     trainer = "trl"
+    repeats = True
 
     def __init__(self, paths: Sequence[Path], gold: str | None = None) -> None:
         self._paths, self._gold = paths, gold
@@ -154,7 +155,8 @@ def _number(value: Any) -> float | None:
     return float(value)
 
 
-def _step(value: Any, path: Path, row: int) -> int:
+def _step(given: Any, path: Path, row: int) -> int:
+    value = whole(given)
     if (
         isinstance(value, bool)
         or not isinstance(value, int | float)
@@ -162,7 +164,7 @@ def _step(value: Any, path: Path, row: int) -> int:
         or value < 0
         or value != int(value)
     ):
-        raise InputError(f"is no number of a step: {value!r:.40}", path=path, line=row, field="step")
+        raise InputError(f"is no number of a step: {given!r:.40}", path=path, line=row, field="step")
     return int(value)
 
 

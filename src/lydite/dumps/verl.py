@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lydite.codec import well_formed
-from lydite.dumps.attempts import Attempt
+from lydite.dumps.attempts import Attempt, whole
 from lydite.errors import InputError
 from lydite.rollout import Message
 
@@ -28,6 +28,7 @@ class VerlDump:
     """
 
     trainer = "verl"
+    repeats = False
 
     def __init__(self, paths: Sequence[Path], gold: str | None = None) -> None:
         self._paths, self._gold = paths, gold or "gts"
@@ -118,9 +119,10 @@ def _number(value: float | None) -> float | None:
 
 
 def _step(item: dict[str, Any], path: Path, row: int) -> int:
-    value = item.get("step")
+    given = item.get("step")
+    value = whole(given)
     if value is None and path.stem.isdecimal():
         return int(path.stem)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
-        raise InputError(f"is no number of a step: {value!r:.40}", path=path, line=row, field="step")
+        raise InputError(f"is no number of a step: {given!r:.40}", path=path, line=row, field="step")
     return value

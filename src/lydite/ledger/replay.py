@@ -22,6 +22,7 @@ from lydite.rollout import Rollout
 from lydite.task import Task
 from lydite.verdict import Outcome, Verdict
 from lydite.verifiers import CompiledChecker, build, checker_of
+from lydite.verifiers.registry import JUDGE, NOT_JUDGED, RECORDED
 
 if TYPE_CHECKING:
     from lydite.sandbox import Snapshot
@@ -136,6 +137,8 @@ def judged_again(record: Record, rollout: Rollout, task: Task | None, state: Sna
 def _built(task: Task | None) -> CompiledChecker | str:
     if task is None:
         return "its task is not there as it was judged"
+    if task.checker.type == RECORDED:
+        return f"{NOT_JUDGED}; {JUDGE}"
     try:
         return build(checker_of(task))
     except LyditeError as error:

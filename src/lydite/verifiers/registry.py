@@ -40,6 +40,11 @@ BUILTIN = {
 }
 """Name to ``module:class``; the module is imported when the verifier is first used."""
 
+RECORDED = "imported"
+"""Type of checkers that judge nothing: they stand for what a trainer recorded (``lydite.dumps``)."""
+NOT_JUDGED = "these verdicts were not given by Lydite: a trainer recorded them"
+JUDGE = "`lydite ledger rescore RUN --checker TASKS.jsonl` gives them verdicts of Lydite"
+
 GROUP = "lydite.verifiers"
 """Entry-point group through which an installed package offers verifiers."""
 
@@ -95,6 +100,8 @@ def _installed(name: str) -> Any:
 
 
 def _unknown(name: str) -> InputError:
+    if name == RECORDED:
+        return InputError(NOT_JUDGED, field="type", remedy=JUDGE)
     known = names()
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""

@@ -27,6 +27,7 @@ from lydite.task import Checker, Task
 from lydite.verifiers import Submission, build, checker_of
 from lydite.verifiers.chunks import Clock
 from lydite.verifiers.protocol import Step
+from lydite.verifiers.registry import NOT_JUDGED, RECORDED
 
 SECONDS = 60.0
 MOST = 64_000
@@ -65,6 +66,8 @@ def judge_again(service: Service, run: str, row: Row, task: Task, document: str 
         ApiError: 503, too much is being judged, or it takes too long.
     """
     checker = read_checker(document) if document.strip() else task.checker
+    if checker.type == RECORDED:
+        raise InputError(NOT_JUDGED, field="checker.type", remedy="judge it with another checker")
     if own := own_types(checker):
         raise InputError(
             f"{own[0][:100]!r} is no verifier of this installation",
@@ -92,7 +95,7 @@ def explained(task: Task, row: Row) -> tuple[Step, ...]:
     Raises: as ``judge_again``.
     """
     checker = checker_of(task)
-    if own_types(checker):
+    if checker.type == RECORDED or own_types(checker):
         return ()
     said = Submission(text=row.rollout.text, prompt=row.rollout.prompt_text, messages=row.rollout.completion)
     asked = canonical(_Explaining(checker, said.text, said.prompt, said.messages))

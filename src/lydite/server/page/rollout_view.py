@@ -28,8 +28,9 @@ from lydite.server.page.transcript import show as shown
 from lydite.server.page.why import placeless, why
 from lydite.server.rlvr.filters import GREATEST, After, Rollouts, Run, Seq
 from lydite.server.service import Service
-from lydite.task import Task
+from lydite.task import Checker, Task
 from lydite.verdict import Outcome
+from lydite.verifiers.registry import RECORDED
 
 router = page_router()
 
@@ -250,7 +251,10 @@ def _document(task: Task | None) -> str:
     """A task's checker as somebody would write it."""
     if task is None:
         return ""
-    text = msgspec.json.format(msgspec.json.encode(task.checker), indent=2).decode()
+    checker = task.checker
+    if checker.type == RECORDED:  # judged nothing: a beginning of one that does
+        checker = Checker(type="math", config={"answer": str(task.metadata.get("gold", ""))})
+    text = msgspec.json.format(msgspec.json.encode(checker), indent=2).decode()
     return text if len(text) <= MOST else ""
 
 

@@ -24,7 +24,7 @@ from lydite.task import Checker, Task
 from lydite.verdict import Part, Verdict
 from lydite.verifiers import checker_of
 from lydite.verifiers.build import source_hash
-from lydite.verifiers.registry import find, names
+from lydite.verifiers.registry import JUDGE, NOT_JUDGED, RECORDED, find, names
 
 _PRESETS = {
     Preset.ASYMMETRIC: "correct +1, incorrect and unparseable −0.1, partial −0.1 + 1.1 × score",
@@ -58,11 +58,13 @@ class Share(NamedTuple):
 
 
 class Today(msgspec.Struct, frozen=True, kw_only=True):
-    """The verifier as it is here now. ``why_not``: why it cannot be asked; empty where it can."""
+    """The verifier as it is here now. ``why_not``: why it cannot be asked; empty where it can. ``recorded``: there is
+    none, a trainer recorded the verdict."""
 
     id: str = ""
     source: str = ""
     why_not: str = ""
+    recorded: bool = False
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,6 +189,8 @@ def _types(checker: Any, depth: int) -> Iterator[str]:
 def today_of(task: Task) -> Today:
     """The verifier that would judge a task now. Composites are compiled for it, no other."""
     checker = checker_of(task)
+    if checker.type == RECORDED:
+        return Today(why_not=f"{NOT_JUDGED}; {JUDGE}", recorded=True)
     if own := own_types(checker):
         return Today(why_not=f"{own[0][:100]} is no verifier of this installation: only the command line asks it")
     try:
