@@ -244,3 +244,13 @@ def test_many_at_once_lose_nothing(service: Service) -> None:
     for thread in threads:
         thread.join()
     assert service.documents.workspaces() == [(f"w{number}", 10) for number in range(4)]
+
+
+def test_a_task_is_found_by_the_id_that_its_author_gave_it(service: Service) -> None:
+    checker = {"type": "exact", "config": {"answer": "x"}}
+    spec = {"id": "WS-weak", "prompt": "Say x.", "checker": checker}
+    service.documents.create([{"spec": spec}, {"spec": {"prompt": "Say x!", "checker": checker}}], "default")
+    row = {"spec": {"question": "How many geese?", "answer": "#### 3"}}
+    service.documents.create([row], "default")
+    assert [one.spec.get("id") for one in service.documents.page(q="ws-w").items] == ["WS-weak"]
+    assert len(service.documents.page(q="geese").items) == 1

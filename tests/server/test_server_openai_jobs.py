@@ -437,6 +437,21 @@ def test_tasks_among_the_rows_are_told_to_be_judged_by_their_own_checkers(idle: 
     assert ("warn", note) in {(event["level"], event["message"]) for event in events}
 
 
+def test_thresholds_of_detectors_stand_in_a_rows_metadata(idle: TestClient) -> None:
+    flags = {"no_visible_work": {"min_words": 3}}
+    row = ROW | {"metadata": {"flags": flags, "source": "x"}}
+    for grader in (LIKE, TRICK):
+        (one,) = tasks(idle, made(idle, [row], method=reinforcement(grader)))
+        assert one["metadata"]["flags"] == flags
+    wrong = ROW | {"metadata": {"flags": {"no_visible_work": 3}}}
+    assert "metadata.flags.no_visible_work" in made(idle, [wrong]).json()["error"]["message"]
+
+
+@pytest.mark.parametrize(("suffix", "name"), [("sums", "sums"), ("my model/2", "my-model-2"), ("..", "job")])
+def test_a_run_is_called_as_the_job_is(idle: TestClient, suffix: str, name: str) -> None:
+    assert recipe(idle, made(idle, suffix=suffix))["name"] == name
+
+
 def test_what_of_openai_is_not_served_is_told(idle: TestClient) -> None:
     error = idle.post("/v1/responses", json={}).json()["error"]
     assert "POST /v1/chat/completions" in error["message"]

@@ -164,7 +164,7 @@ class Documents:
         after: str | None = None,
     ) -> Page[Document]:
         """The newest first. ``topics``: those that have any of them; ``q``: looked for, whatever its case, in the id,
-        the title, the topics and the prompt."""
+        the id that its author gave the task, the title, the topics and the prompt."""
         query = select(table.c.id, table.c.topics).order_by(table.c.created.desc(), table.c.id.desc())
         if workspace is not None:
             query = query.where(table.c.workspace == workspace)
@@ -320,5 +320,7 @@ def _digest(document: Document) -> str:
 
 
 def _holds(document: Document, wanted: str) -> bool:
-    texts = [document.id, document.title, *document.topics, str(document.spec.get("prompt", ""))]
+    spec = document.spec
+    texts = [document.id, str(spec.get("id") or ""), document.title, *document.topics]
+    texts += [str(spec[name]) for name in ("prompt", "question", "problem", "text") if name in spec]
     return any(wanted in text.casefold() for text in texts)

@@ -12,6 +12,7 @@ eval_samples               attempts at each held-out task
 from __future__ import annotations
 
 import importlib.util
+import re
 import secrets
 from typing import Any
 
@@ -49,7 +50,8 @@ def plan_of(asked: JobAsked, model: Model, files: Files) -> Plan:
     method = _method(asked)
     extra = dict(asked.x_rlvr or {})
     notes: list[str] = []
-    recipe: dict[str, Any] = {"name": "job", "seed": secrets.randbelow(2**31) if asked.seed is None else asked.seed}
+    seed = secrets.randbelow(2**31) if asked.seed is None else asked.seed
+    recipe: dict[str, Any] = {"name": _name(asked), "seed": seed}
     if isinstance(method, Reinforcement):
         stage, evaluation, held = _reinforcement(asked, method, model, files, extra, notes)
     else:
@@ -70,9 +72,14 @@ def plan_of(asked: JobAsked, model: Model, files: Files) -> Plan:
         files=held,
         name=asked.suffix or "",
         metadata=dict(asked.metadata or {}),
-        request={**asked.plain(), "seed": recipe["seed"]},
+        request={**asked.plain(), "seed": seed},
         notes=tuple(notes),
     )
+
+
+def _name(asked: JobAsked) -> str:
+    """The suffix, as far as a recipe can be called so."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", asked.suffix or "").strip("-.") or "job"
 
 
 def _method(asked: JobAsked) -> Supervised | Dpo | Reinforcement:

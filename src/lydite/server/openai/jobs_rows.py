@@ -1,7 +1,8 @@
 """From the rows of an uploaded file to tasks: line for line, so that an error names the line of the upload.
 
 A row of a reinforcement file is ``{"messages": [..., the user's last], ...}``; what stands beside the messages is
-``item`` of the grader. Any other row is a task document, or a row of a data set that is known, and stays as it is.
+``item`` of the grader; thresholds of detectors in ``metadata.flags`` hold for the task. Any other row is a task
+document, or a row of a data set that is known, and stays as it is.
 """
 
 from __future__ import annotations
@@ -122,6 +123,8 @@ def _task(row: dict[str, Any], grading: Grading) -> dict[str, Any]:
             f"ends with the role {prompt[-1].role}", field="messages", remedy="the last message is the user's"
         )
     item = {name: value for name, value in row.items() if name != "messages"}
+    labels = item.get("metadata")
+    flags = {"flags": labels["flags"]} if isinstance(labels, dict) and "flags" in labels else {}
     if grading is None:
         checker = item.pop("checker", None)
         if not isinstance(checker, dict) or "type" not in checker:
@@ -134,8 +137,8 @@ def _task(row: dict[str, Any], grading: Grading) -> dict[str, Any]:
         checker = {"type": "grader", "config": {"grader": dict(grading), "item": item}}
         item = {}
     document: dict[str, Any] = {"prompt": row["messages"], "checker": checker}
-    if item:
-        document["metadata"] = item
+    if item or flags:
+        document["metadata"] = {**item, **flags}
     return document
 
 
