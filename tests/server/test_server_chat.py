@@ -31,6 +31,7 @@ from lydite.rollout import Message
 from lydite.server.errors import RefusedError
 from lydite.server.models import worker
 from lydite.server.models.frames import Answer, Ask, Bye, Cancel, Failed, Place, Reply, read
+from lydite.server.models.octets import octets
 from lydite.server.models.process import GoneError, Process
 from lydite.server.openai.chat_asked import HARMLESS, NEUTRAL, READ, REFUSED, read_asked
 
@@ -152,6 +153,16 @@ def test_log_probabilities_of_each_token(asked: Asked) -> None:
     content = choice.logprobs.content
     assert "".join(token.token for token in content).startswith(choice.message.content)
     assert all(token.logprob <= 0 for token in content)
+    assert bytes(byte for token in content for byte in token.bytes).decode().startswith(choice.message.content)
+
+
+def test_the_bytes_of_a_part_of_a_character_are_told() -> None:
+    class Names:
+        def convert_ids_to_tokens(self, token: int) -> str:
+            return ("ðŁ", "<0xE2>", "odd ☃")[token]
+
+    assert [octets(Names(), token, "\ufffd") for token in range(3)] == [b"\xf0\x9f", b"\xe2", None]
+    assert octets(Names(), 0, "é") == "é".encode()
 
 
 def test_length_stop_and_parts_of_content(asked: Asked) -> None:
@@ -311,7 +322,7 @@ class Scripted:
     """A policy that counts what it is asked."""
 
     def __init__(self, name: str) -> None:
-        self.id, self.pieces = name, {}
+        self.id, self.pieces, self.octets = name, {}, {}
         self.asked: list[int] = []
         self.closed = False
         self.go = asyncio.Event()

@@ -46,12 +46,15 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag="answer"):
     Attributes:
         policy: identity of the policy: name and digest of the weights.
         pieces: the text of each token, where log-probabilities were asked for.
+        octets: the bytes of each token; ``None`` where its tokenizer does not tell those of one that is only part of a
+            character.
     """
 
     number: int
     attempts: tuple[Attempt, ...]
     policy: str
     pieces: tuple[tuple[str, ...], ...] = ()
+    octets: tuple[tuple[bytes | None, ...], ...] = ()
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):

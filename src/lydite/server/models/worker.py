@@ -28,6 +28,7 @@ from lydite.policies.protocol import Attempt, Prompt, SamplingParams
 from lydite.policies.weights import ModelFolders, load_folders
 from lydite.rollout import FinishReason, prompt_text
 from lydite.server.models.frames import Answer, Ask, Bye, Failed, Place, Question, Reply, pack, read
+from lydite.server.models.octets import octets
 
 MODELS = 2
 """Models in memory."""
@@ -43,6 +44,7 @@ class Talker(HFPolicy):
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
         self.pieces: dict[int, tuple[str, ...]] = {}  # by identity of the attempt
+        self.octets: dict[int, tuple[bytes | None, ...]] = {}
         longest = max(map(len, self._tokenizer.get_vocab()), default=1)
         context = context_length(self._model)
         self._most = None if context is None else context * max(longest, 1)  # characters that could fit at all
@@ -67,9 +69,10 @@ class Talker(HFPolicy):
         attempt = super()._attempt(tokens, sampled, params)
         if params.logprobs:
             decode = self._tokenizer.decode
-            self.pieces[id(attempt)] = tuple(
-                well_formed(decode([token], clean_up_tokenization_spaces=False)) for token in sampled.tokens
-            )
+            pieces = tuple(well_formed(decode([token], clean_up_tokenization_spaces=False)) for token in sampled.tokens)
+            pairs = zip(sampled.tokens, pieces, strict=True)
+            self.pieces[id(attempt)] = pieces
+            self.octets[id(attempt)] = tuple(octets(self._tokenizer, int(token), piece) for token, piece in pairs)
         return attempt
 
 
@@ -153,12 +156,15 @@ class Desk:
                 await self._answer([ask])
         finally:
             policy.pieces.clear()
+            policy.octets.clear()
 
     async def _generate(self, policy: Talker, batch: Sequence[Ask]) -> None:
         rows = await policy.generate([ask.prompt for ask in batch], [ask.seeds for ask in batch], batch[0].params)
         for ask, row in zip(batch, rows, strict=True):
             pieces = tuple(policy.pieces.get(id(attempt), ()) for attempt in row) if ask.params.logprobs else ()
-            self._say(Answer(number=ask.number, attempts=tuple(row), policy=policy.id, pieces=pieces))
+            bytes_ = tuple(policy.octets.get(id(attempt), ()) for attempt in row) if ask.params.logprobs else ()
+            told = Answer(number=ask.number, attempts=tuple(row), policy=policy.id, pieces=pieces, octets=bytes_)
+            self._say(told)
 
     async def _policy(self, place: Place) -> Talker:
         if place in self._loaded:

@@ -141,18 +141,19 @@ def _finish(attempt: Attempt) -> str:
 
 
 def _logprobs(answer: Answer, at: int) -> dict[str, Any] | None:
-    """Of each token, at temperature 1. ``bytes`` is null for a token that is only part of a character."""
+    """Of each token, at temperature 1. One that is only part of a character has U+FFFD as its text: ``bytes`` says what
+    it is, or is null where the tokenizer does not tell."""
     numbers = answer.attempts[at].logprobs
-    if numbers is None or at >= len(answer.pieces):
+    if numbers is None or at >= min(len(answer.pieces), len(answer.octets)):
         return None
     content = [
         {
             "token": piece,
             "logprob": number,
-            "bytes": None if "\ufffd" in piece else list(piece.encode()),
+            "bytes": None if octets is None else list(octets),
             "top_logprobs": [],
         }
-        for piece, number in zip(answer.pieces[at], numbers, strict=False)
+        for piece, octets, number in zip(answer.pieces[at], answer.octets[at], numbers, strict=False)
     ]
     return {"content": content, "refusal": None}
 
