@@ -16,9 +16,12 @@ from server_making import sampled, trained
 
 from lydite.ledger import RunFolder
 from lydite.server.app import create_app
+from lydite.server.errors import RefusedError
 from lydite.server.index.rows import RunRow
-from lydite.server.jobs.status import Plan
-from lydite.server.page import progress
+from lydite.server.jobs import making
+from lydite.server.jobs.status import Plan, Status
+from lydite.server.jobs.store import Standing
+from lydite.server.page import progress, standing
 from lydite.server.service import Service
 from lydite.server.settings import Settings
 
@@ -145,6 +148,74 @@ def test_a_job_without_a_run_is_shown_where_its_run_will_be(home: Path) -> None:
     assert "Resume" not in shown
     assert 'http-equiv="refresh"' not in shown
     service.close()
+
+
+def test_jobs_that_wait_say_behind_how_many(home: Path) -> None:
+    service = Service(Settings(home=home, jobs=0))
+    client = TestClient(create_app(service), base_url="http://127.0.0.1:7799")
+    first, second = (service.jobs.create(job_plan(name)) for name in ("sums", "others"))
+    assert "2 of 2 in the queue" in client.get(f"/runs/{second.run}").text
+    assert "1 of 2 in the queue" in client.get("/").text
+    service.jobs.cancel(first.id)
+    assert "1 of 1 in the queue" in client.get(f"/runs/{second.run}/standing").text
+    assert client.get("/runs/ftjob-none").status_code == 404
+    service.close()
+
+
+@pytest.mark.parametrize("has_run", [False, True])
+def test_what_a_state_does_not_allow_is_not_offered_and_comes_back_with_a_sentence(home: Path, has_run: bool) -> None:
+    service = Service(Settings(home=home, jobs=0))
+    client = TestClient(create_app(service), base_url="http://127.0.0.1:7799")
+    job = service.jobs.create(job_plan("sums"))
+    if has_run:
+        sampled(home, job.run)
+        service.index.refresh()
+    service.jobs.cancel(job.id)
+    shown = client.get(f"/runs/{job.run}").text
+    assert 'class="chip state cancelled"' in shown
+    assert f"/runs/{job.run}/job/" not in shown
+    assert ('class="chip state cancelled"' in client.get("/").text) == has_run
+    for act, told in (("resume", "resumed"), ("pause", "paused"), ("cancel", "cancelled")):
+        answer = client.post(f"/runs/{job.run}/job/{act}")
+        assert answer.status_code == 200
+        assert answer.url.path == f"/runs/{job.run}"
+        assert f"The job is cancelled and cannot be {told}." in answer.text
+    came = {"Referer": "http://127.0.0.1:7799/runs/x?a=1"}
+    wrong = client.post(f"/runs/{job.run}/job/burn", headers=came)
+    assert wrong.status_code == 404
+    assert '<a href="/runs/x?a=1">Back</a>' in wrong.text
+    service.close()
+
+
+def test_each_state_offers_what_jobs_do_in_it(home: Path) -> None:
+    service = Service(Settings(home=home, jobs=0))
+    made = service.jobs.create(job_plan("sums"))
+    folder = service.jobs.keeper.desk.folder(made.id)
+    acts = {"pause": service.jobs.pause, "resume": service.jobs.resume, "cancel": service.jobs.cancel}
+    for status in (Status.QUEUED, Status.PAUSED, Status.FAILED, Status.SUCCEEDED, Status.CANCELLED):
+        for act, do in acts.items():
+            service.jobs.keeper.desk.change(folder, folder.standing(), status=status)
+            if act in standing.ACTS[status]:
+                do(made.id)
+            elif (status, act) not in ((Status.QUEUED, "pause"), (Status.PAUSED, "pause")):  # allowed, of no use
+                with pytest.raises(RefusedError):
+                    do(made.id)
+    service.close()
+
+
+def test_the_page_of_a_job_becomes_that_of_its_run(site: Site) -> None:
+    folder = making.make(site.service.home, job_plan("sums"))
+    folder.stand(Standing(status=Status.PAUSED))
+    site.service.jobs.reload()
+    page = site.open(f"/runs/{folder.id}", width=360)
+    page.locator("#live[data-state=on]").wait_for()
+    page.get_by_text("It is paused").wait_for()
+    sampled(site.home, folder.id)
+    page.get_by_role("link", name="Groups").first.wait_for()
+    page.locator(".state.paused").wait_for()
+    site.check(page)
+    shutil.rmtree(site.home / "runs" / folder.id)
+    site.service.jobs.cancel(folder.id)
 
 
 def test_planned_steps_are_those_of_the_recipe() -> None:

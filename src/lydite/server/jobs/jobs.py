@@ -89,6 +89,11 @@ class Jobs:
         """How far the process of a job is; ``None`` before it said anything."""
         return self._desk.folder(self.get(job).id).state()
 
+    def place(self, job: str) -> tuple[int, int]:
+        """Which of how many a job is among those that wait, from 1; 0 where it does not wait."""
+        queue = self.keeper.queue()
+        return (queue.index(job) + 1 if job in queue else 0), len(queue)
+
     def of_run(self, run: str) -> JobRow | None:
         row = table.of_run(self.engine, run)
         return self._told(row) if row else None

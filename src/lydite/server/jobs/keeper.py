@@ -14,7 +14,7 @@ from lydite.server.files import Files
 from lydite.server.jobs import process, table
 from lydite.server.jobs.desk import Desk
 from lydite.server.jobs.outcome import last_words, metrics_csv, scrubbed, trained_tokens
-from lydite.server.jobs.status import Status
+from lydite.server.jobs.status import JobRow, Status
 from lydite.server.jobs.store import JobFolder, Standing, State
 from lydite.server.settings import Settings
 
@@ -57,11 +57,18 @@ class Keeper:
         for row in rows:
             if row.status is not Status.QUEUED:
                 running += self._safely(row.id)
-        waiting = [self.desk.folder(row.id) for row in rows if row.status is Status.QUEUED]
-        for folder in sorted(waiting, key=lambda folder: folder.standing().order):
+        for folder in self._queue(rows):
             if running >= self.settings.jobs:
                 return
             running += self.begin(folder)
+
+    def queue(self) -> list[str]:
+        """Ids of the jobs that wait, the next one first."""
+        return [folder.id for folder in self._queue(table.active(self.desk.engine))]
+
+    def _queue(self, rows: list[JobRow]) -> list[JobFolder]:
+        waiting = [self.desk.folder(row.id) for row in rows if row.status is Status.QUEUED]
+        return sorted(waiting, key=lambda folder: folder.standing().order)
 
     def _safely(self, job: str) -> bool:
         try:

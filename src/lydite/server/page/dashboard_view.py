@@ -12,7 +12,8 @@ from fastapi.responses import Response
 from lydite.server.deps import Given
 from lydite.server.errors import NotFoundError
 from lydite.server.index.rows import RunRow
-from lydite.server.page import charts, job_view, progress
+from lydite.server.page import charts, job_view
+from lydite.server.page import standing as standings
 from lydite.server.page.measured import Part, StageLines, measured
 from lydite.server.page.render import page_router, show
 from lydite.server.service import Service
@@ -31,16 +32,18 @@ TASKS = 6
 
 @views.get("/runs/{run}")
 def dashboard(
-    request: Request, service: Given, run: str, stage: Annotated[int | None, Query(ge=0, le=2**53)] = None
+    request: Request,
+    service: Given,
+    run: str,
+    stage: Annotated[int | None, Query(ge=0, le=2**53)] = None,
+    refused: standings.Act | None = None,
 ) -> Response:
     """A run at a glance; of a job that has none yet, where that stands."""
     try:
         row = service.index.run(run)
     except NotFoundError:
-        job = service.jobs.of_run(run)
-        if job is None:
-            raise
-        return show(request, "job.html", job=job, run=run, progress=progress.of(service, None, job), nav="runs")
+        return job_view.without_run(request, service, run, refused)
+    stands = standing(service, row)
     return show(
         request,
         "dashboard.html",
@@ -48,7 +51,8 @@ def dashboard(
         nav="runs",
         facts=facts(row),
         warnings=warnings(row),
-        **standing(service, row),
+        problem=job_view.refusal(stands["job"], refused),
+        **stands,
         **numbers(service, row),
         **curves(service, row, stage),
     )
@@ -66,8 +70,11 @@ def curves_again(
 @views.get("/runs/{run}/standing")
 def standing_again(request: Request, service: Given, run: str) -> Response:
     """Its state and what may be done about it, to take the place of an older one."""
-    row = service.index.run(run)
-    return show(request, "_standing.html", run=row, **standing(service, row))
+    try:
+        row = service.index.run(run)
+    except NotFoundError:
+        return job_view.without_run(request, service, run, template="_standing.html")
+    return show(request, "_standing.html", run=row.id, **standing(service, row))
 
 
 @views.get("/runs/{run}/numbers")
@@ -101,7 +108,7 @@ def _first_shown(run: RunRow, stages: tuple[StageLines, ...]) -> StageLines | No
 def standing(service: Service, run: RunRow) -> dict[str, Any]:
     """The job that makes a run, how far it is."""
     job = service.jobs.get(run.job) if run.job else None
-    return {"job": job, "progress": progress.of(service, run, job)}
+    return {"job": job, "standing": standings.of(service, run, job)}
 
 
 def numbers(service: Service, run: RunRow) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
@@ -118,5 +119,10 @@ def page_router() -> APIRouter:
 
 
 def problem(request: Request, error: ApiError) -> HTMLResponse:
-    """What cannot be served, as a page."""
-    return show(request, "problem.html", status=error.status, error=error)
+    """What cannot be served, as a page; what was asked for by a form leads back to where that stands."""
+    back = ""
+    if request.method == "POST":
+        came = urlsplit(request.headers.get("Referer", ""))
+        if came.netloc == request.headers.get("Host") and came.path[:1] == "/" and came.path[:2] not in ("//", "/\\"):
+            back = came.path + (f"?{came.query}" if came.query else "")
+    return show(request, "problem.html", status=error.status, error=error, back=back)

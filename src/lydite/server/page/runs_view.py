@@ -11,7 +11,7 @@ from lydite.server.deps import Given
 from lydite.server.errors import NotFoundError
 from lydite.server.index.rows import RunRow
 from lydite.server.jobs.status import JobRow, Status
-from lydite.server.page import assets, progress
+from lydite.server.page import assets, standing
 from lydite.server.page.filled import Filled
 from lydite.server.page.render import page_router, show
 from lydite.server.service import Service
@@ -76,9 +76,9 @@ def waiting_again(request: Request, service: Given) -> Response:
 
 
 def line(service: Service, run: RunRow) -> dict[str, Any]:
-    """What a line shows of a run: the run, the job that makes it, and how far that is."""
+    """What a line shows of a run: the run, the job that makes it, and how they stand."""
     job: JobRow | None = service.jobs.get(run.job) if run.job else None
-    return {"run": run, "job": job, "progress": progress.of(service, run, job)}
+    return {"run": run, "job": job, "standing": standing.of(service, run, job)}
 
 
 def waiting(service: Service) -> list[dict[str, Any]]:
@@ -90,7 +90,7 @@ def waiting(service: Service) -> list[dict[str, Any]]:
         try:
             service.index.run(job.run)
         except NotFoundError:
-            found.append({"job": job, "progress": progress.of(service, None, job)})
+            found.append({"job": job, "standing": standing.of(service, None, job)})
     return found
 
 
