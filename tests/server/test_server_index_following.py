@@ -243,6 +243,21 @@ def test_a_file_that_shrinks_is_taken_anew(home: Path, index: Index, whole: Path
     assert index.run("whole").state == "interrupted"
 
 
+@pytest.mark.parametrize("cut", [100, 0, None])
+def test_a_run_that_lost_its_end_is_not_complete(home: Path, index: Index, cut: int | None) -> None:
+    path = various(home, "cut")
+    for name in ("ledger.jsonl", "rollouts.jsonl"):
+        if cut is None:
+            (path / name).write_bytes(b"".join((path / name).read_bytes().splitlines(keepends=True)[:20]))
+        else:
+            os.truncate(path / name, cut)
+    index.refresh()
+    found = index.run("cut")
+    assert found.state == "unreadable"
+    assert found.error is not None
+    assert found.error.startswith(f"ledger.jsonl: ends after {0 if cut is not None else 20} of ")
+
+
 def test_a_sample_that_is_not_the_one_that_was_judged_makes_a_run_unreadable(home: Path, index: Index) -> None:
     path = various(home, "bad")
     various(home, "good")

@@ -29,11 +29,13 @@ class Slice:
         decisions: of every flag of the run that people reviewed; loaded only where they are needed.
         decided: those that are new.
         more: whether there is more to take in at once.
+        records: that the ledger has at least, as ``run.json`` notes it.
         error: why the rest cannot be read.
     """
 
     __slots__ = (
-        "decided", "decisions", "error", "flags", "groups", "more", "rescored", "rollouts", "steps", "tasks", "values",
+        "decided", "decisions", "error", "flags", "groups", "more", "records", "rescored", "rollouts", "steps", "tasks",
+        "values",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -47,4 +49,5 @@ class Slice:
         self.decisions: dict[Key, Review] = {}
         self.decided: dict[Key, Review] = {}
         self.more = False
+        self.records = 0
         self.error: str | None = None

@@ -82,6 +82,7 @@ def _info(folder: Path, known: dict[str, Any], found: Slice) -> None:
         generation=said.genesis,
         error=None,
     )
+    found.records = said.records
 
 
 def _attempts(folder: Path, known: dict[str, Any], found: Slice) -> None:
@@ -118,6 +119,8 @@ def _attempts(folder: Path, known: dict[str, Any], found: Slice) -> None:
                     break
         finally:
             taken.finish()
+    if seq < found.records and not found.more and found.values["state"] != "running":
+        raise InputError(f"ends after {seq} of {found.records} records: was it cut off?", path=ledger)
 
 
 def _tasks(folder: Path, known: dict[str, Any], found: Slice) -> None:
