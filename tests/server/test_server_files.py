@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
+import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +16,11 @@ import pytest
 from fastapi.testclient import TestClient
 from server_asking import Asked, asking
 from sqlalchemy import insert
+from sqlalchemy.exc import OperationalError
 
 from lydite.server.database.tables import jobs
 from lydite.server.errors import ApiError, NotFoundError
+from lydite.server.failures import told
 from lydite.server.service import Service
 
 ROWS = b'{"messages": [{"role": "user", "content": "What is 2 + 2?"}], "answer": "4"}\n' * 3
@@ -189,3 +193,17 @@ def test_the_table_is_made_again_from_the_folders(service: Service, home: Path) 
     assert [file.id for file in service.files.page(ascending=True).items] == [file.id for file in kept[1:]]
     with pytest.raises(NotFoundError):
         service.files.get(kept[0].id)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "No space left on device", "/home/somebody/x"),
+        OperationalError("INSERT", {}, sqlite3.OperationalError("database or disk is full")),
+    ],
+)
+def test_a_full_disk_is_told_as_one(error: Exception) -> None:
+    found = told(error)
+    assert found is not None
+    assert (found.status, found.code) == (503, "unavailable")
+    assert "somebody" not in found.message

@@ -85,13 +85,18 @@ def replace(path: Path, data: bytes) -> None:
     """Put ``data`` in the place of a file, at once and durably: a reader sees the old bytes or the new ones."""
     draft = path.with_name(f".{path.name}.tmp")
     with storage(path):
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
         try:
-            write_all(descriptor, data)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        os.replace(draft, path)
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+            try:
+                write_all(descriptor, data)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            os.replace(draft, path)
+        except OSError:  # no room: half a draft would take some
+            with contextlib.suppress(OSError):
+                draft.unlink()
+            raise
     sync_folder(path.parent)
 
 

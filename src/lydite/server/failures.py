@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import secrets
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -16,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lydite.errors import InputError, LyditeError, MissingExtraError
 from lydite.server.answers import failure
 from lydite.server.errors import ApiError, RefusedError, refused
-from lydite.training.wording import below, keys_of, meant, said
+from lydite.training.wording import below, keys_of, meant, model_in, said
 
 log = logging.getLogger("lydite.server")
 
@@ -39,6 +41,9 @@ def told(error: Exception) -> ApiError | None:
     if isinstance(error, HTTPException):
         text = TOLD.get(error.status_code) if error.detail in _PHRASES else error.detail
         return ApiError(error.status_code, str(text or error.detail), code=_CODES.get(error.status_code))
+    if _is_full(error):
+        log.error("%s: %s", type(error).__name__, error)
+        return ApiError(503, "there is no room left on the service's disk", code="unavailable")
     if isinstance(error, MissingExtraError):
         return ApiError(503, str(error), code="missing_extra")
     if isinstance(error, LyditeError):
@@ -48,6 +53,13 @@ def told(error: Exception) -> ApiError | None:
             503, f"the service cannot do this now ({type(error).__name__}); its log says why", code="unavailable"
         )
     return None
+
+
+def _is_full(error: Exception) -> bool:
+    """Whether a disk is full, or may not be written: of the system's words or the database's."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+    return isinstance(error, OperationalError) and "disk is full" in str(error.orig)
 
 
 _PHRASES = frozenset({"Not Found", "Method Not Allowed", "Request Entity Too Large", "Unsupported Media Type"})
@@ -68,12 +80,16 @@ def invalid(error: RequestValidationError, model: Any = None) -> RefusedError:
         why = first.get("ctx", {}).get("error", "")
         return RefusedError(f"the body is no JSON: {why} at character {first['loc'][-1]}", code="invalid_json")
     inside = first["loc"][:1] == ("body",)
-    # Beside a body there are names alone: the values of a query are texts.
-    document: Any = error.body if inside else {name: None for one in found for name in one["loc"][1:2]}
+    # Beside a JSON body, and in a form, there are names alone: the values are texts.
+    document: Any = (
+        error.body
+        if inside and isinstance(error.body, dict | list)
+        else {name: None for one in found for name in one["loc"][1:2]}
+    )
     same = [{**one, "loc": one["loc"][1:]} for one in (first, *found) if one["loc"][:1] == first["loc"][:1]]
     place, message = said(same, document)
     if first["type"] == "extra_forbidden":
-        remedy = meant(str(place[-1]), keys_of(below(model, place[:-1]) if isinstance(model, type) else None))
+        remedy = meant(str(place[-1]), keys_of(below(model_in(model), place[:-1])))
         message = f"unknown field ({remedy or 'leave it out'})"
     where = ".".join(map(str, place))[:200].encode("utf-8", "backslashreplace").decode()
     return RefusedError(f"{where or 'body'}: {message}"[:1000], param=where or None, code="invalid_value")
