@@ -22,10 +22,11 @@ REPORTERS = ("mlflow", "tensorboard", "trackio", "wandb")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 _WORD = re.compile(r"[A-Za-z0-9_.+-]{0,64}")
 _OURS = re.compile(
-    r"_dir$|path|^hub_|push_to_hub|deepspeed|fsdp|accelerator|resume|host|url|port$|kwargs|project|space|run_name"
+    r"_dir$|path|deepspeed|fsdp|accelerator|resume|host|url|port$|kwargs|project|space|run_name"
     r"|completions$|debug|code"
+    r"|compile|dynamo|^jit|num_workers|num_proc|^report_to$|hub|bucket|^local_rank$|^ddp_|^vllm_mode$"
 )
-"""Fields of TRL that would reach files, the network, or code."""
+"""Fields of TRL that would reach files, the network, or code, or have other processes started: compilers, loaders."""
 
 
 def check_files(names: Iterable[str]) -> None:
