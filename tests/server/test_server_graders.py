@@ -10,6 +10,8 @@ import pytest
 from fastapi.testclient import TestClient
 from server_asking import Asked, asking
 
+from lydite.server.openai import graders_routes
+
 TEXT = "{{ sample.output_text }}"
 CHECK: dict[str, Any] = {
     "type": "string_check",
@@ -130,3 +132,11 @@ def test_a_grader_that_is_not_fit_is_refused_by_validate(client: TestClient) -> 
     for change, param in (({"operation": "re"}, "grader.operation"), ({"input": "{{ item.a"}, "grader.input")):
         answer = client.post("/v1/fine_tuning/alpha/graders/validate", json={"grader": {**CHECK, **change}})
         assert (answer.status_code, answer.json()["error"]["param"]) == (400, param)
+
+
+def test_a_grader_that_goes_on_for_ever_is_ended(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graders_routes, "SECONDS", 2.0)
+    grader = {"type": "python", "source": "def grade(sample, item):\n    while True: pass", "timeout": 120}
+    done = client.post("/v1/fine_tuning/alpha/graders/run", json={"grader": grader, "model_sample": "x"}).json()
+    assert (done["reward"], done["verdict"]["reason"]) == (None, "timeout")
+    assert done["metadata"]["errors"]["python_grader_server_error"] is True

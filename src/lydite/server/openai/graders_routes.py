@@ -21,7 +21,7 @@ router = APIRouter(prefix="/v1/fine_tuning/alpha/graders", tags=["graders"])
 
 GRADING = "lydite.server.grading"
 SECONDS = 60.0
-"""For running a grader."""
+"""For reading a grader, and for running it."""
 _GRADER = {
     "type": "object",
     "required": ["type"],
@@ -81,7 +81,7 @@ def run(body: Annotated[Any, Body()]) -> Response:
         asked = _plain({"config": config, "sample": well_formed(sample)})
         verdict, seconds = msgspec.json.decode(apart(f"{GRADING}:run", asked, SECONDS), type=tuple[Verdict, float])
     except TooLongError as error:
-        raise RefusedError(f"grader: {error.message}", param="grader", code="invalid_grader") from None
+        verdict, seconds = Verdict.invalid("timeout", "", detail=f"the grader {error.message}"), SECONDS
     except InputError as error:
         raise _named(error) from None
     return Json(told(grader, verdict, seconds))
