@@ -63,6 +63,11 @@ def check(*arguments: Any) -> int:
     return int(left.value.code or 0)
 
 
+def test_a_misspelt_field_of_a_body_that_may_be_left_out_names_the_nearest(client: TestClient, run: Path) -> None:
+    error = client.post(f"/v1/rlvr/runs/{run.name}/ledger/verify", json={"haed": "x"}).json()["error"]
+    assert error["message"] == "haed: unknown field (did you mean head?)"
+
+
 def test_a_proof_is_checked_without_the_run(client: TestClient, run: Path, tmp_path: Path) -> None:
     answer = client.get(f"{BASE}/proofs/3?sample=true")
     assert answer.status_code == 200

@@ -73,14 +73,15 @@ def below(model: type[BaseModel] | None, path: Sequence[str | int]) -> type[Base
             return None
         if isinstance(part, str):
             field = model.model_fields.get(part)
-            model = _model_in(field.annotation) if field else None
+            model = model_in(field.annotation) if field else None
     return model
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def model_in(annotation: Any) -> type[BaseModel] | None:
+    """The first model in a type; ``None`` where it has none."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for item in getattr(annotation, "__args__", ()) if (found := _model_in(item))), None)
+    return next((found for item in getattr(annotation, "__args__", ()) if (found := model_in(item))), None)
 
 
 def _wanted(error: Mapping[str, Any]) -> str | None:
