@@ -117,6 +117,23 @@ def test_one_home_has_one_server(serve: Callable[..., Served], tmp_path: Path) -
         pass
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("when", ["heard", "claimed"])
+def test_a_signal_while_it_starts_ends_it_too(tmp_path: Path, number: signal.Signals, when: str) -> None:
+    command = [*LYDITE, "serve", "--home", str(tmp_path), "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    mine, end = 1 << (signal.SIGTERM - 1), time.monotonic() + 20
+    while time.monotonic() < end:
+        caught = re.search(r"SigCgt:\s*(\w+)", Path(f"/proc/{process.pid}/status").read_text())
+        if (tmp_path / ".lydite" / "server.lock").exists() if when == "claimed" else int(caught[1], 16) & mine:
+            break
+        time.sleep(0.002)
+    process.send_signal(number)
+    out, said = process.communicate(timeout=20)
+    assert (process.returncode, out) == (0, ""), said
+    assert "Traceback" not in said
+
+
 def test_for_people_it_prints_one_line_and_ends_with_ctrl_c(tmp_path: Path) -> None:
     address, shown = "::1", "[::1]"
     try:

@@ -148,6 +148,14 @@ def test_unusable_input_leaves_with_2(args: tuple[object, ...], words: str) -> N
     assert words in result.stderr
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_split_says_where_a_share_is_not_met(tmp_path: Path, seed: int) -> None:
+    file = write(tmp_path / "all.jsonl", *(row(f"question {number}") for number in range(10)))
+    result = run("split", file, "--eval-fraction", 0.5, "--seed", seed, "-o", tmp_path / "d")
+    held = len(load_tasks(tmp_path / "d" / "eval.jsonl"))
+    assert ("falls on its side by a hash" in " ".join(result.stderr.split())) == (held != 5), held
+
+
 def test_split_never_overwrites_its_input_and_leaves_no_empty_side(tmp_path: Path) -> None:
     file = write(tmp_path / "train.jsonl", row("q"), row("r"))
     before = file.read_bytes()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -30,6 +33,39 @@ def serve(
 
     Ctrl-C ends it; jobs that run go on, and are found again at the next start.
     """
+    with _ended_by_signals():
+        _serve(host, port, home, database, allow_host, require_token, jobs, resume_jobs, as_json)
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Until the server hears signals itself, and after it did, they end the process with 0 as well."""
+
+    def leave(number: int, frame: object) -> NoReturn:
+        raise SystemExit(0)
+
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup's stays ignored
+            before[number] = signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _serve(
+    host: str,
+    port: int,
+    home: Path,
+    database: str,
+    allow_host: list[str] | None,
+    require_token: bool,
+    jobs: int,
+    resume_jobs: bool,
+    as_json: bool,
+) -> None:
     from lydite.cli.console import print_json, program
     from lydite.errors import MissingExtraError
 

@@ -57,7 +57,10 @@ def split(
     eval_fraction: Annotated[float, typer.Option(help="Share of tasks to hold out, between 0 and 1.")] = 0.2,
     seed: Annotated[int, typer.Option(help="Another seed gives another split.")] = 0,
 ) -> None:
-    """Split tasks by a hash of their own content: adding tasks later moves none of the others."""
+    """Split tasks by a hash of their own content: adding tasks later moves none of the others.
+
+    Each task falls on a side by itself, so the share is met on the whole, not to the task: of few tasks more or fewer.
+    """
     from lydite.cli.console import err
     from lydite.errors import InputError
     from lydite.tasksets import iter_tasks, split_tasks, write_tasks
@@ -76,6 +79,13 @@ def split(
     for target, tasks in zip(targets, sides, strict=True):
         write_tasks(target, tasks)
         err.print(f"{target}: {len(tasks)} tasks", markup=False)
+    held, count = len(sides[1]), sum(map(len, sides))
+    if abs(held - eval_fraction * count) >= 1:
+        err.print(
+            f"held out are {held / count:.0%}, not {eval_fraction:.0%}: each task falls on its side by a hash of its"
+            " prompt (another --seed gives another split)",
+            markup=False,
+        )
 
 
 @app.command()
