@@ -30,7 +30,7 @@ SECONDS = 30.0
 """For building a checker."""
 PLACES = 2
 """Processes for calls of one limit."""
-WAITING, PATIENCE = 8, 10.0
+WAITING, PATIENCE = 16, 10.0
 """Calls that may wait for a process, and seconds that they do; others are told to come again."""
 
 Apart = Callable[[bytes, Clock], bytes]
