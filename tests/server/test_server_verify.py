@@ -25,7 +25,6 @@ from lydite.server.settings import Settings
 from lydite.server.verdicts import Verdicts
 from lydite.verifiers.registry import BUILTIN
 
-CASES = Path("/work/shared/cases/math.jsonl")
 CODE = {"type": "code", "config": {"tests": [{"call": "f", "args": [2], "expected": 4}], "timeout": 60}}
 NESTED = {"type": "gate", "config": {"checkers": {"a": {"type": "x.py:f"}}, "gate": "a"}}
 RIGHT = "```python\ndef f(x):\n    return x * 2\n```"
@@ -254,9 +253,8 @@ def test_any_checker_is_judged_or_refused(api: TestClient, checker: Any) -> None
         assert answer.status_code in (200, 400)
 
 
-@pytest.mark.skipif(not CASES.exists(), reason="the labelled cases are not here")
-def test_verdicts_are_those_of_the_command(api: TestClient, tmp_path: Path) -> None:
-    rows = [json.loads(line) for line in CASES.read_text().splitlines()]
+def test_verdicts_are_those_of_the_command(api: TestClient, tmp_path: Path, shared: Path) -> None:
+    rows = [json.loads(line) for line in (shared / "cases" / "math.jsonl").read_text().splitlines()]
     items = [{"id": row["id"], "completion": row["completion"], "gold": row["gold"]} for row in rows]
     source = tmp_path / "in.jsonl"
     source.write_text("".join(json.dumps(item) + "\n" for item in items))
