@@ -67,13 +67,23 @@ class Index:
         *,
         kind: str | None = None,
         state: str | None = None,
+        standing: str | None = None,
         q: str | None = None,
         limit: int = 50,
         after: str | None = None,
     ) -> Page[RunRow]:
-        """Runs, the newest first."""
+        """Runs, the newest first.
+
+        Args:
+            kind: of the run.
+            state: of the run.
+            standing: the state of the job that makes it, or the run's own where none does, or that succeeded.
+            q: what its name or policy has in it.
+            limit, after: the page.
+        """
         with self.engine.connect() as connection:
-            return run_queries.runs(connection, kind=kind, state=state, q=q, limit=limit, after=after)
+            asked = {"kind": kind, "state": state, "standing": standing, "q": q}
+            return run_queries.runs(connection, **asked, limit=limit, after=after)
 
     def run(self, run: str) -> RunRow:
         with self.engine.connect() as connection:

@@ -47,9 +47,16 @@ def plain(text: str) -> str:
 
 
 def runs(
-    connection: Connection, *, kind: str | None, state: str | None, q: str | None, limit: int, after: str | None
+    connection: Connection,
+    *,
+    kind: str | None,
+    state: str | None,
+    standing: str | None,
+    q: str | None,
+    limit: int,
+    after: str | None,
 ) -> Page[RunRow]:
-    """Runs, the newest first."""
+    """Runs, the newest first; see ``Index.runs``."""
     table = tables.runs.c
     query = select(tables.runs).order_by(table.created.desc(), table.number.desc())
     where = []
@@ -57,6 +64,11 @@ def runs(
         where.append(table.kind == plain(kind))
     if state is not None:
         where.append(table.state == plain(state))
+    if standing is not None:
+        jobs = tables.jobs.c
+        spoken_for = select(jobs.run).where(jobs.status != "succeeded")
+        by_job = table.id.in_(select(jobs.run).where(jobs.status == plain(standing), jobs.status != "succeeded"))
+        where.append(or_(by_job, and_(table.state == plain(standing), table.id.not_in(spoken_for))))
     if q:
         where.append(or_(*(column.icontains(plain(q)[:1000], autoescape=True) for column in (table.id, table.policy))))
     total = connection.execute(select(func.count()).select_from(tables.runs).where(*where)).scalar()
@@ -68,8 +80,8 @@ def runs(
         where.append(tuple_(table.created, table.number) < tuple_(last.created, last.number))
     limit = cursors.limited(limit)
     found = connection.execute(query.where(*where).limit(limit + 1)).mappings().all()
-    jobs = _jobs(connection, [row["id"] for row in found])
-    return cursors.page(found, limit, lambda row: run_row(row, jobs.get(row["id"])), lambda row: row["id"], total)
+    makers = _jobs(connection, [row["id"] for row in found])
+    return cursors.page(found, limit, lambda row: run_row(row, makers.get(row["id"])), lambda row: row["id"], total)
 
 
 def run(connection: Connection, slug: str) -> RunRow:

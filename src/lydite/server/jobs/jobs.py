@@ -89,10 +89,13 @@ class Jobs:
         """How far the process of a job is; ``None`` before it said anything."""
         return self._desk.folder(self.get(job).id).state()
 
-    def place(self, job: str) -> tuple[int, int]:
-        """Which of how many a job is among those that wait, from 1; 0 where it does not wait."""
-        queue = self.keeper.queue()
-        return (queue.index(job) + 1 if job in queue else 0), len(queue)
+    def queue(self) -> list[str]:
+        """Ids of the jobs that wait, the next one first."""
+        return self.keeper.queue()
+
+    def active(self) -> list[JobRow]:
+        """Jobs that wait or have a process, the newest first."""
+        return [self._told(row) for row in reversed(table.active(self.engine))]
 
     def of_run(self, run: str) -> JobRow | None:
         row = table.of_run(self.engine, run)

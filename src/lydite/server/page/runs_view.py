@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -20,9 +21,12 @@ router = APIRouter(include_in_schema=False)
 router.include_router(assets.router)
 views = page_router()
 
-STATES = ("running", "complete", "interrupted", "unreadable")
+STATES = ("running", "complete", "interrupted", "queued", "paused", "failed", "cancelled", "unreadable")
+"""Those that a line may show: of a job, where one makes the run; else of the run."""
 KINDS = ("train", "sample", "eval")
 LIMIT = 50
+LATEST = 20
+"""Jobs among which those without a run are shown that are paused or failed; all that wait are."""
 
 Word = Annotated[str, Query(max_length=500)]
 
@@ -38,8 +42,9 @@ def runs(
     after: Annotated[str | None, Query(max_length=2000)] = None,
 ) -> Response:
     """Every run in a line."""
-    page = service.index.runs(kind=kind or None, state=state or None, q=q.strip() or None, limit=LIMIT, after=after)
-    rows = [line(service, run) for run in page.items]
+    page = service.index.runs(kind=kind or None, standing=state or None, q=q.strip() or None, limit=LIMIT, after=after)
+    queue = service.jobs.queue()
+    rows = [line(service, run, queue) for run in page.items]
     kinds = tuple(dict.fromkeys((*KINDS, *(run.kind for run in page.items if run.kind))))
     chosen = {"q": q, "kind": kind, "state": state}
     return show(
@@ -75,22 +80,23 @@ def waiting_again(request: Request, service: Given) -> Response:
     return show(request, "_waiting.html", waiting=waiting(service))
 
 
-def line(service: Service, run: RunRow) -> dict[str, Any]:
+def line(service: Service, run: RunRow, queue: Sequence[str] | None = None) -> dict[str, Any]:
     """What a line shows of a run: the run, the job that makes it, and how they stand."""
     job: JobRow | None = service.jobs.get(run.job) if run.job else None
-    return {"run": run, "job": job, "standing": standing.of(service, run, job)}
+    return {"run": run, "job": job, "standing": standing.of(service, run, job, queue)}
 
 
 def waiting(service: Service) -> list[dict[str, Any]]:
     """Jobs without a run, so far or for ever: queued, being checked, refused."""
-    found = []
-    for job in service.jobs.page(limit=20).items:
+    found, queue = [], service.jobs.queue()
+    latest = {job.id: job for job in (*service.jobs.active(), *service.jobs.page(limit=LATEST).items)}
+    for job in sorted(latest.values(), key=lambda job: job.created, reverse=True):
         if job.status in (Status.SUCCEEDED, Status.CANCELLED):
             continue
         try:
             service.index.run(job.run)
         except NotFoundError:
-            found.append({"job": job, "standing": standing.of(service, None, job)})
+            found.append({"job": job, "standing": standing.of(service, None, job, queue)})
     return found
 
 

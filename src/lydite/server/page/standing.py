@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -44,18 +45,22 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     progress: progress.Progress | None = None
 
 
-def of(service: Service, run: RunRow | None, job: JobRow | None) -> Standing:
-    """How a run (``None``: there is none yet) and its job (``None``: none makes it) stand."""
+def of(service: Service, run: RunRow | None, job: JobRow | None, queue: Sequence[str] | None = None) -> Standing:
+    """How a run (``None``: there is none yet) and its job (``None``: none makes it) stand. ``queue``: ids of the jobs
+    that wait, for who knows them already."""
     done = progress.of(service, run, job)
     if job is None:
         return Standing(job=None, state=run.state if run else "", progress=done)
     ended_well = run is not None and job.status is Status.SUCCEEDED
-    place, queued = service.jobs.place(job.id) if job.status is Status.QUEUED else (0, 0)
+    if job.status is not Status.QUEUED:
+        queue = ()
+    elif queue is None:
+        queue = service.jobs.queue()
     return Standing(
         job=job,
         state=run.state if run and ended_well else job.status.value,
         acts=ACTS[job.status],
-        place=place,
-        queued=queued,
+        place=queue.index(job.id) + 1 if job.id in queue else 0,
+        queued=len(queue),
         progress=done,
     )
