@@ -105,6 +105,10 @@ def test_a_job_from_upload_to_an_answer(home: Path) -> None:
         assert checkpoint.metrics.step == 4
         assert checkpoint.fine_tuned_model_checkpoint == f"run:{job.id}@0-grpo/final"
 
+        kept = home / "runs" / job.id / "checkpoints" / "0-grpo" / "checkpoint-2"
+        assert not {"optimizer.pt", "README.md"} & {path.name for path in kept.iterdir()}
+        assert json.loads((kept / "adapter_config.json").read_text())["base_model_name_or_path"] == "builtin:tiny"
+
         series = client.get(f"/rlvr/jobs/{job.id}/metrics?keys=reward&from=2", cast_to=object)
         assert series["line"] == [2, 3, 4]  # type: ignore[index]
         (table,) = (client.files.content(one).text for one in job.result_files)

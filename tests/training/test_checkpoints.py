@@ -17,7 +17,7 @@ from lydite.training.trl.callbacks import keep_checkpoints, last_checkpoint, str
 from lydite.training.trl.config import kept_while_training
 
 WEIGHTS = {"adapter_model.safetensors", "adapter_config.json", "tokenizer.json", "trainer_state.json"}
-STATE = {"optimizer.pt", "scheduler.pt", "rng_state.pth", "training_args.bin"}
+STATE = {"README.md", "optimizer.pt", "scheduler.pt", "rng_state.pth", "training_args.bin"}
 
 
 def checkpoint(folder: Path, step: int, *, whole: bool = True) -> Path:

@@ -27,7 +27,8 @@ COMPLETE = "complete"
 """Name of the empty file that marks a checkpoint as whole: it is made after everything else in its folder."""
 WEIGHTS_ONLY = "weights-only"
 """Name of the empty file that marks a checkpoint from which training cannot go on: it is made before anything goes."""
-_STATE = ("optimizer.*", "scheduler.pt", "scaler.pt", "rng_state*.pth", "training_args.bin")
+_STATE = ("optimizer.*", "scheduler.pt", "scaler.pt", "rng_state*.pth", "training_args.bin", "README.md")
+"""What goes then: the optimizer's state, and PEFT's empty card, which names a path of this machine."""
 
 
 class Stop:

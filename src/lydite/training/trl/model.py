@@ -59,6 +59,7 @@ class Learner:
             _check_adapter(self.model, recipe)
         elif recipe.lora is not None:
             self.model = get_peft_model(self.model, _lora_config(recipe.lora, recipe.policy))
+        self._name_base()
 
     def offer_tools(self) -> None:
         """Make the chat template fit for episodes; see ``templates``.
@@ -75,13 +76,18 @@ class Learner:
         """Whether an adapter is trained rather than the model itself."""
         return isinstance(self.model, PeftModel)
 
+    def _name_base(self) -> None:
+        """Adapters and checkpoints name the spec of the recipe as their base, never a path of this machine; who loads
+        one names the base anyway."""
+        if self.adapted:
+            self.model.peft_config["default"].base_model_name_or_path = base_name(self.spec)
+
     def save(self, folder: Path) -> None:
         """Write the adapter, or the whole model, with its tokenizer. The folder is replaced at once."""
         fresh = folder.with_name(folder.name + ".new")
         shutil.rmtree(fresh, ignore_errors=True)
         if self.adapted:
-            # The spec of the recipe, never a path of this machine; who loads the adapter names the base anyway.
-            self.model.peft_config["default"].base_model_name_or_path = base_name(self.spec)
+            self._name_base()
             self.model.save_pretrained(fresh, save_embedding_layers=False)
             (fresh / "README.md").unlink(missing_ok=True)  # PEFT's empty card
         else:
