@@ -191,6 +191,16 @@ def test_what_a_state_does_not_allow_is_not_offered_and_comes_back_with_a_senten
     service.close()
 
 
+def test_a_button_of_a_job_that_waits_stands_in_its_line(site: Site) -> None:
+    folder = making.make(site.service.home, job_plan("sums"))
+    folder.stand(Standing(status=Status.PAUSED))
+    site.service.jobs.reload()
+    page = site.open("/")
+    assert page.locator(".waiting .panel", has_text="sums").get_by_role("button", name="Cancel").count() == 1
+    site.check(page)
+    site.service.jobs.cancel(folder.id)
+
+
 def test_each_state_offers_what_jobs_do_in_it(home: Path) -> None:
     service = Service(Settings(home=home, jobs=0))
     made = service.jobs.create(job_plan("sums"))
