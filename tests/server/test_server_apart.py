@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -109,3 +113,35 @@ def test_calls_beyond_the_places_have_their_turn() -> None:
     for thread in threads:
         thread.join(60)
     assert found == [b"done"] * 4
+
+
+HOLD = """
+import os, sys, threading
+from lydite.server import apart
+threading.Thread(target=apart.apart, args=("{name}:hold", sys.argv[1].encode()), daemon=True).start()
+sys.stdin.read()
+os._exit(0)
+"""
+
+
+def hold(data: bytes, clock: Clock) -> bytes:
+    """Hold the interpreter's lock for minutes, in C."""
+    Path(data.decode()).write_text(str(os.getpid()))
+    return b"%d" % sum(1 for _ in [re.fullmatch("(a+)+b", "a" * 40)])
+
+
+def test_a_process_that_holds_the_lock_ends_with_the_service(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", HOLD.format(name=__name__), str(note)]
+    service = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)
+    until = time.monotonic() + 60
+    while not (note.exists() and note.read_text()) and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(0.2)
+    service.kill()
+    service.communicate()
+    process = Path(f"/proc/{note.read_text()}/stat")
+    while process.exists() and process.read_text().split()[2] != "Z" and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not process.exists() or process.read_text().split()[2] == "Z"

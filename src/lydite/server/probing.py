@@ -14,7 +14,7 @@ from lydite.codec import canonical
 from lydite.probes.card import Tally
 from lydite.probes.run import probe
 from lydite.task import Task
-from lydite.verifiers.caller import end_with_caller
+from lydite.verifiers.caller import end_with_caller, end_with_silent_pipe
 
 EVERY = 0.2
 """Seconds between two numbers."""
@@ -24,6 +24,7 @@ def main() -> None:
     """Probe the task that is given."""
     line = sys.stdin.buffer.readline()
     end_with_caller()
+    end_with_silent_pipe(0)
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a verifier prints is no answer of ours
     task = msgspec.json.decode(line, type=Task)

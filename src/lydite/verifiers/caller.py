@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import select
+import signal
 import threading
 
 
@@ -21,3 +24,16 @@ def end_with_caller(pipe: int = 0) -> None:
         os._exit(0)
 
     threading.Thread(target=watch, name="lydite-caller", daemon=True).start()
+
+
+def end_with_silent_pipe(pipe: int) -> None:
+    """As ``end_with_caller``, for a pipe on which nothing is written any more, and by the kernel alone: also where the
+    interpreter's lock is held by a library that does not come back. To be called in the main thread."""
+    signal.signal(signal.SIGIO, signal.SIG_DFL)  # which ends the process
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
+    poll = select.poll()
+    poll.register(pipe, 0)
+    if poll.poll(0):  # gone already
+        os._exit(0)

@@ -34,7 +34,7 @@ from typing import IO, Literal
 import msgspec
 
 from lydite.errors import UnavailableError
-from lydite.verifiers.caller import end_with_caller
+from lydite.verifiers.caller import end_with_caller, end_with_silent_pipe
 from lydite.verifiers.chunks import CLOCK, Clock, Framing, Lost, Pace, Reply, Work
 from lydite.verifiers.forked import Forked
 
@@ -52,7 +52,7 @@ _KILLED = -signal.SIGKILL, -signal.SIGTERM
 _SIZE = struct.Struct("<Q")
 _BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]);"
-    "from lydite.verifiers.pool import serve; serve(sys.argv[2], int(sys.argv[3]))"
+    "from lydite.verifiers.pool import serve; serve(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))"
 )
 
 
@@ -169,6 +169,7 @@ class _Worker:
         self._prepare = prepare
         self._process: subprocess.Popen[bytes] | Forked | None = None
         self._stopped = False
+        self._lifeline: int | None = None  # nothing is written to it; the worker ends when it is closed
         self._clock_file = tempfile.TemporaryFile()  # noqa: SIM115  (closed in close)
         self._clock_file.truncate(CLOCK.size)
         self._clock_fd = self._clock_file.fileno()
@@ -237,15 +238,19 @@ class _Worker:
         """The process, or whether another try is worth it: what Python raised, it would raise again."""
         fd = self._clock_fd
         paths = msgspec.json.encode(sys.path).decode()
+        line, self._lifeline = os.pipe()
         try:
             process = self._process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-c", _BOOT, paths, self._target, str(fd)],
+                [sys.executable, "-c", _BOOT, paths, self._target, str(fd), str(line)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                pass_fds=(fd,),
+                pass_fds=(fd, line),
             )
         except BlockingIOError:  # too many processes, for now
+            self._end()
             return True
+        finally:
+            os.close(line)
         if self._stopped:  # while it was started
             process.kill()
         assert process.stdin is not None
@@ -263,6 +268,9 @@ class _Worker:
 
     def _end(self) -> None:
         process, self._process = self._process, None
+        lifeline, self._lifeline = self._lifeline, None
+        if lifeline is not None:
+            os.close(lifeline)
         if process is not None:
             process.kill()
             process.wait()
@@ -333,8 +341,9 @@ def _read(pipe: IO[bytes]) -> bytes | None:
     return data if len(data) == size else None
 
 
-def serve(target: str, clock_fd: int) -> None:
+def serve(target: str, clock_fd: int, lifeline: int) -> None:
     """The life of a fresh worker: it is told how to judge, and then what."""
+    end_with_silent_pipe(lifeline)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     end_with_caller()
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
