@@ -3,7 +3,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lydite.evaluation.curves import HEIGHT, WIDTH, Series, line_chart
@@ -24,6 +24,8 @@ def coordinates(path: str) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", path)]
 
 
+@example([(0.0, 0.0), (1.0, 5e-324)], "")
+@example([(0.0, 1e9), (5e-324, 1e9 + 1e-7)], "")
 @given(st.lists(st.tuples(number, odd), min_size=1, max_size=60), st.text(max_size=20))
 def test_any_data_and_any_text_make_well_formed_svg_inside_the_page(values, text: str) -> None:
     values = sorted(values, key=lambda point: point[0])

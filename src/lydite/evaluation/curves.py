@@ -119,12 +119,20 @@ class _Line:
         return parts
 
 
+_SAME = 1e-12
+"""Values that differ by less than this share of their size are one value: ticks could not tell them apart."""
+_NOTHING = 1e-15
+"""What is smaller than this is drawn as zero."""
+
+
 class _Axis:
     """Values to pixels, and where the ticks are."""
 
     def __init__(self, low: float, high: float, start: float, end: float, *, whole: bool = False) -> None:
-        if high <= low:
-            low, high = low - (abs(low) or 1) / 2, high + (abs(high) or 1) / 2
+        size = max(abs(low), abs(high))
+        if high - low <= max(_SAME * size, _NOTHING):
+            around = (size if size > _NOTHING else 1.0) / 2
+            low, high = low - around, high + around
         self.low, self.high, self.start, self.end = low, high, start, end
         step = _nice((high - low) / 5)
         if whole:
