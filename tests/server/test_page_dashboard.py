@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from page_making import Site, serving
+from page_making import Site, serving, until
 from server_making import make_task, sampled, train_step, trained
 
 from lydite.ledger import RunFolder
@@ -92,7 +92,7 @@ def test_new_steps_are_added_without_a_reload(site: Site) -> None:
         train_step(run, Judge(), 4, make_task(0))
         train_step(run, Judge(), 5, make_task(1))
         page.locator("#curves-count", has_text="5 steps").wait_for()
-        page.wait_for_function(f"document.getElementById('n-rollouts').innerText !== {before!r}")
+        until(lambda: page.locator("#n-rollouts").inner_text() != before)
     reward = page.evaluate(
         "import(document.querySelector('script[src*=\"charts.js\"]').src).then(m => m.curves.data.columns.reward)"
     )
