@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from lydite.dumps.attempts import Attempt, whole
+from lydite.dumps.numbered import by_step, numbered
 from lydite.errors import InputError, MissingExtraError
 from lydite.exports.chat import read_messages
 
@@ -50,37 +51,11 @@ class TrlDump:
         Raises:
             InputError: there are none.
         """
-        found: list[Path] = []
-        for path in self._paths:
-            if path.is_dir():
-                inner = path / "completions" if (path / "completions").is_dir() else path
-                named = [(int(match[1]), one) for one in inner.iterdir() if (match := _FILE.fullmatch(one.name))]
-                if not named:
-                    raise InputError(
-                        "holds no completions_*.parquet", path=path, remedy="train with log_completions: true"
-                    )
-                found += [one for _, one in sorted(named)]
-            elif path.is_file():
-                found.append(path)
-            else:
-                raise InputError("is not there", path=path)
-        return found
+        return numbered(self._paths, _inner, _number_of, "completions_*.parquet", "train with log_completions: true")
 
     def steps(self) -> Iterator[tuple[int, list[Attempt]]]:
         """The attempts of each step; see ``Dump.steps``."""
-        files = self.files()
-        holds: dict[int, int] = {}
-        for at, path in enumerate(files):
-            for row, step in enumerate(_column(path, "step"), 1):
-                holds[_step(step, path, row)] = at
-        held: tuple[int, dict[int, list[Attempt]]] = (-1, {})
-        for step, at in sorted(holds.items()):
-            if held[0] != at:
-                by_step: dict[int, list[Attempt]] = {}
-                for attempt in self._read(files[at]):
-                    by_step.setdefault(attempt.step, []).append(attempt)
-                held = (at, by_step)
-            yield step, held[1][step]
+        return by_step(self.files(), _steps, self._read)
 
     def metrics(self) -> dict[int, dict[str, float]]:
         """The log history of the latest checkpoint below the folders given."""
@@ -117,6 +92,20 @@ class TrlDump:
                     gold=item[self._gold] if self._gold is not None else None,
                     advantage=_number(item.get("advantage")),
                 )
+
+
+def _inner(folder: Path) -> Path:
+    tables = folder / "completions"
+    return tables if tables.is_dir() else folder
+
+
+def _number_of(name: str) -> int | None:
+    match = _FILE.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def _steps(path: Path) -> Iterator[int]:
+    return (_step(step, path, row) for row, step in enumerate(_column(path, "step"), 1))
 
 
 def _table(path: Path, columns: Sequence[str] | None = None) -> Any:

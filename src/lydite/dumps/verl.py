@@ -13,6 +13,7 @@ from typing import Any
 
 from lydite.codec import well_formed
 from lydite.dumps.attempts import Attempt, whole
+from lydite.dumps.numbered import by_step, numbered
 from lydite.errors import InputError
 from lydite.rollout import Message
 
@@ -39,39 +40,18 @@ class VerlDump:
         Raises:
             InputError: there are none.
         """
-        found: list[Path] = []
-        for path in self._paths:
-            if path.is_dir():
-                named = [(int(one.stem), one) for one in path.glob("*.jsonl") if one.stem.isdecimal()]
-                if not named:
-                    raise InputError("holds no STEP.jsonl", path=path, remedy="set trainer.rollout_data_dir")
-                found += [one for _, one in sorted(named)]
-            elif path.is_file():
-                found.append(path)
-            else:
-                raise InputError("is not there", path=path)
-        return found
+        return numbered(self._paths, lambda folder: folder, _number_of, "STEP.jsonl", "set trainer.rollout_data_dir")
 
     def steps(self) -> Iterator[tuple[int, list[Attempt]]]:
-        """The attempts of each step; see ``Dump.steps``. Every file is read twice: first for its steps."""
-        files = self.files()
-        holds: dict[int, int] = {}
-        for at, path in enumerate(files):
-            for row, item in _lines(path):
-                holds[_step(item, path, row)] = at
-        held: tuple[int, dict[int, list[Attempt]]] = (-1, {})
-        for step, at in sorted(holds.items()):
-            if held[0] != at:
-                by_step: dict[int, list[Attempt]] = {}
-                for row, item in _lines(files[at]):
-                    attempt = self._attempt(item, files[at], row)
-                    by_step.setdefault(attempt.step, []).append(attempt)
-                held = (at, by_step)
-            yield step, held[1][step]
+        """The attempts of each step; see ``Dump.steps``."""
+        return by_step(self.files(), _steps, self._read)
 
     def metrics(self) -> dict[int, dict[str, float]]:
         """verl keeps none beside its dumps."""
         return {}
+
+    def _read(self, path: Path) -> Iterator[Attempt]:
+        return (self._attempt(item, path, row) for row, item in _lines(path))
 
     def _attempt(self, item: dict[str, Any], path: Path, row: int) -> Attempt:
         words = []
@@ -92,6 +72,15 @@ class VerlDump:
             },
             gold=item.get(self._gold),
         )
+
+
+def _number_of(name: str) -> int | None:
+    stem, dot, end = name.rpartition(".")
+    return int(stem) if dot and end == "jsonl" and stem.isdecimal() else None
+
+
+def _steps(path: Path) -> Iterator[int]:
+    return (_step(item, path, row) for row, item in _lines(path))
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select, tuple_
 from lydite.server.database import tables
 from lydite.server.errors import NotFoundError
 from lydite.server.index import cursors, run_queries
-from lydite.server.index.rollout_queries import nothing, rollout_row
+from lydite.server.index.rollout_queries import nothing, of_groups, rollout_row
 from lydite.server.index.rows import GroupFilter, GroupRow, RolloutRow
 from lydite.server.paging import Page
 
@@ -54,18 +54,7 @@ def groups(connection: Connection, slug: str, which: GroupFilter, *, limit: int,
 def conditions(which: GroupFilter) -> list[Any]:
     """What a filter asks of rows of the table."""
     table = tables.groups.c
-    where: list[Any] = []
-    if which.phase is not None:
-        where.append(table.phase == run_queries.plain(which.phase))
-    if which.stage is not None:
-        where.append(table.stage == cursors.bound(which.stage))
-    low, high = map(cursors.bound, which.steps)
-    if low is not None:
-        where.append(table.step >= low)
-    if high is not None:
-        where.append(table.step <= high)
-    if which.task is not None:
-        where.append(table.task == run_queries.plain(which.task))
+    where = of_groups(table, which)
     if which.signals:
         where.append(table.signal.in_([run_queries.plain(one) for one in which.signals]))
     if which.flagged is not None:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select, tuple_
 from lydite.server.database import tables
 from lydite.server.errors import NotFoundError
 from lydite.server.index import cursors, run_queries, storing
-from lydite.server.index.rows import OtherVerdict, RolloutFilter, RolloutRow
+from lydite.server.index.rows import GroupFilter, OtherVerdict, RolloutFilter, RolloutRow
 from lydite.server.paging import Page
 
 _NAMES = (
@@ -86,9 +86,9 @@ def seqs(connection: Connection, run: int, which: RolloutFilter, behind: Place |
 def narrowed(connection: Connection, run: int, which: RolloutFilter) -> tuple[list[Any], bool]:
     """What a filter asks of rows of the table; the groups themselves, and true, where it leaves only a few of them."""
     groups = tables.groups.c
-    of_groups = _of_groups(groups, which)
-    if of_groups:
-        query = select(groups.number).where(groups.run == run, *of_groups).limit(_FEW_GROUPS + 1)
+    of_them = of_groups(groups, which)
+    if of_them:
+        query = select(groups.number).where(groups.run == run, *of_them).limit(_FEW_GROUPS + 1)
         numbers = list(connection.execute(query).scalars())
         if len(numbers) <= _FEW_GROUPS:
             rest = msgspec.structs.replace(which, phase=None, stage=None, steps=(None, None), task=None)
@@ -98,7 +98,7 @@ def narrowed(connection: Connection, run: int, which: RolloutFilter) -> tuple[li
     return conditions(run, which), False
 
 
-def _of_groups(table: Any, which: RolloutFilter) -> list[Any]:
+def of_groups(table: Any, which: RolloutFilter | GroupFilter) -> list[Any]:
     """What a filter asks of groups, or of the columns of attempts that say the same."""
     where: list[Any] = []
     if which.phase is not None:
@@ -163,7 +163,7 @@ def fetched(connection: Connection, run: int, seqs: list[int]) -> list[Mapping[A
 def conditions(run: int, which: RolloutFilter) -> list[Any]:
     """What a filter asks of rows of the table, ``q`` left aside."""
     table, plain = tables.rollouts.c, run_queries.plain
-    where = _of_groups(table, msgspec.structs.replace(which, task=None))
+    where = of_groups(table, msgspec.structs.replace(which, task=None))
     if which.task is not None:
         groups = tables.groups.c
         of_task = select(groups.number).where(groups.run == run, groups.task == plain(which.task))
@@ -191,7 +191,7 @@ def count(connection: Connection, run: int, which: RolloutFilter) -> int | None:
     """How many there are, where groups know it."""
     if which.q or (which.flag, which.rewards, which.reason, which.finish) != (None, (None, None), None, None):
         return None
-    if not which.outcomes and not _of_groups(tables.groups.c, which):
+    if not which.outcomes and not of_groups(tables.groups.c, which):
         return connection.execute(select(tables.runs.c.rollouts).where(tables.runs.c.number == run)).scalar()
     if not _AGGREGATED.issuperset(which.outcomes):
         return 0
@@ -200,7 +200,7 @@ def count(connection: Connection, run: int, which: RolloutFilter) -> int | None:
     total: Any = named[0]
     for one in named[1:]:
         total = total + one
-    query = select(func.sum(total)).where(groups.run == run, *_of_groups(groups, which))
+    query = select(func.sum(total)).where(groups.run == run, *of_groups(groups, which))
     return int(connection.execute(query).scalar() or 0)
 
 
